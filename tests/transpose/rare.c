@@ -5,133 +5,87 @@
 
 static struct rng rng;
 
-// Buckets of 4096 columns, of which sparse ones take no histogram.
-#define FEW                                                                                                            \
-    {                                                                                                                  \
-        .wg = 64, .ipt = 4, .bits = 11                                                                                 \
-    }
-
 #define CHECKER_MOST 70000 // rows and columns
 
 static void test_device(struct test_device *dev)
 {
-    static const struct {
+    const struct weft_transpose_params scan = {.algo = WEFT_TRANSPOSE_ALGO_SCAN};
+    const struct weft_transpose_params scan_bit = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .cpu = {.bits = 1, .chunks = 3}};
+    const struct weft_transpose_params merge = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu = {.wg = 32, .ipt = 2}};
+    const struct weft_transpose_params merge_bit = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu.bits = 1};
+    // Buckets of 4096 columns, of which sparse ones take no histogram.
+    const struct weft_transpose_params few = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                              .gpu = {.wg = 64, .ipt = 4, .bits = 11}};
+    const struct {
         const char *what;
-        int gpu; // the schedule that has the form
         int64_t m, n, nnz;
+        const struct weft_transpose_params *params;
         enum weft_type type;
-        struct weft_transpose_params params;
-        enum test_spread spread; // TEST_UNIFORM unless given
-        int wide;                // offsets of 64 bits
+        enum test_spread spread;
+        enum weft_ofs ofs;
+        int cpu; // the schedule that has the form is that of processors
     } cases[] = {
-        {"mostly empty rows",
-         1,
-         300000,
-         90,
-         200,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu = {.wg = 32, .ipt = 2}}},
-        {"columns in long gaps, one tile",
-         1,
-         20,
-         6000000,
-         9,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu = {.wg = 32, .ipt = 2}}},
-        {"columns in long gaps, three tiles",
-         1,
-         20,
-         30000000,
-         150,
-         WEFT_TYPE_PATTERN,
-         {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu = {.wg = 32, .ipt = 2}}},
-        {"columns of a joined tile far apart",
-         1,
-         20,
-         9000000,
-         9300,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu.bits = 1}},
-        {"rows that are read, ten for an entry",
-         1,
-         60000,
-         5000,
-         6000,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN}},
-        {"rows that are searched", 1, 500000, 5000, 6000, WEFT_TYPE_F64, {.algo = WEFT_TRANSPOSE_ALGO_SCAN}},
-        {"rows that are read, some of them long",
-         1,
-         60000,
-         5000,
-         9000,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN},
-         TEST_SKEWED},
-        {"few entries of many columns",
-         1,
-         2000,
-         40000,
-         900,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = FEW}},
-        {"few entries of many columns, 64-bit offsets",
-         1,
-         2000,
-         40001,
-         900,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = FEW},
-         TEST_UNIFORM,
-         1},
-        {"few entries of many columns without values",
-         1,
-         2000,
-         40000,
-         900,
-         WEFT_TYPE_PATTERN,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = FEW}},
-        {"few entries of many columns that do not fit the row's word",
-         1,
-         3000000,
-         300000,
-         9000,
-         WEFT_TYPE_F64,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = FEW}},
-        {"few entries of many columns, many of a few",
-         1,
-         2000,
-         40000,
-         900,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = FEW},
-         TEST_SKEWED},
-        {"places of two words",
-         0,
-         100000,
-         200000,
-         3000,
-         WEFT_TYPE_F32,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .cpu = {.bits = 1, .chunks = 3}}},
-        {"places of two words without values",
-         0,
-         100000,
-         200000,
-         3000,
-         WEFT_TYPE_PATTERN,
-         {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .cpu = {.bits = 1, .chunks = 3}}},
+        {.what = "mostly empty rows", .m = 300000, .n = 90, .nnz = 200, .params = &merge},
+        {.what = "columns in long gaps, one tile", .m = 20, .n = 6000000, .nnz = 9, .params = &merge},
+        {.what = "columns in long gaps, three tiles",
+         .m = 20,
+         .n = 30000000,
+         .nnz = 150,
+         .params = &merge,
+         .type = WEFT_TYPE_PATTERN},
+        {.what = "columns of a joined tile far apart", .m = 20, .n = 9000000, .nnz = 9300, .params = &merge_bit},
+        {.what = "rows that are read, ten for an entry", .m = 60000, .n = 5000, .nnz = 6000, .params = &scan},
+        {.what = "rows that are read, some of them long",
+         .m = 60000,
+         .n = 5000,
+         .nnz = 9000,
+         .params = &scan,
+         .spread = TEST_SKEWED},
+        {.what = "rows that are searched", .m = 500000, .n = 5000, .nnz = 6000, .params = &scan, .type = WEFT_TYPE_F64},
+        {.what = "few entries of many columns", .m = 2000, .n = 40000, .nnz = 900, .params = &few},
+        {.what = "few entries of many columns, 64-bit offsets",
+         .m = 2000,
+         .n = 40001,
+         .nnz = 900,
+         .params = &few,
+         .ofs = WEFT_OFS_64},
+        {.what = "few entries of many columns without values",
+         .m = 2000,
+         .n = 40000,
+         .nnz = 900,
+         .params = &few,
+         .type = WEFT_TYPE_PATTERN},
+        {.what = "few entries of many columns that do not fit the row's word",
+         .m = 3000000,
+         .n = 300000,
+         .nnz = 9000,
+         .params = &few,
+         .type = WEFT_TYPE_F64},
+        {.what = "few entries of many columns, many of a few",
+         .m = 2000,
+         .n = 40000,
+         .nnz = 900,
+         .params = &few,
+         .spread = TEST_SKEWED},
+        {.what = "places of two words", .m = 100000, .n = 200000, .nnz = 3000, .params = &scan_bit, .cpu = 1},
+        {.what = "places of two words without values",
+         .m = 100000,
+         .n = 200000,
+         .nnz = 3000,
+         .params = &scan_bit,
+         .type = WEFT_TYPE_PATTERN,
+         .cpu = 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weft_csr a;
-        if (cases[i].gpu != dev->gpu)
+        if (cases[i].cpu ? dev->gpu : !dev->gpu)
             continue;
         if (dev->checker && cases[i].m + cases[i].n > CHECKER_MOST) {
             tap_skip("%s: %s: too many for a memory checker", dev->name, cases[i].what);
             continue;
         }
-        test_matrix_make(&a, &rng, cases[i].spread, cases[i].m, cases[i].n, cases[i].nnz, cases[i].type,
-                         cases[i].wide ? WEFT_OFS_64 : WEFT_OFS_32);
-        tap_ok(test_transpose(dev, &a, &cases[i].params, NULL), "%s: %s", dev->name, cases[i].what);
+        test_matrix_make(&a, &rng, cases[i].spread, cases[i].m, cases[i].n, cases[i].nnz, cases[i].type, cases[i].ofs);
+        tap_ok(test_transpose(dev, &a, cases[i].params, NULL), "%s: %s", dev->name, cases[i].what);
         weft_csr_free(&a);
     }
 }
