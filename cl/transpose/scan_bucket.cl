@@ -371,8 +371,9 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
 }
 
 #ifdef WEFT_SPARSE
-#if WEFT_SPARSE > 256 || defined(WEFT_MOVING) || defined(WEFT_WIDE)
-#error "WEFT_SPARSE: most entries of a bucket that are ranked by comparisons in the last pass, up to 256"
+#if WEFT_SPARSE > 256 || WEFT_BINS < 1024 || defined(WEFT_MOVING) || defined(WEFT_WIDE)
+#error                                                                                                                 \
+    "WEFT_SPARSE: most entries of a bucket that are ranked by comparisons in the last pass, up to 256, of 1024 columns or more"
 #endif
 #if WEFT_BEGIN_BITS == 64
 typedef long4 begin4_t;

@@ -25,6 +25,10 @@ typedef uint row_out_t; // the last pass
 #endif
 #if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
 #define WEFT_KEY_OUT 1 // the column inside the bucket goes on its own
+// It goes last. Large tiles leave AMD's waves of 64 too few registers to keep it so long: then it is read again.
+#if !(defined(WEFT_LANES_AMDGCN) && WEFT_WAVE == 64 && WEFT_STAGED != WEFT_IPT)
+#define WEFT_KEYS_KEPT 1
+#endif
 #endif
 
 // What the row's word holds.
@@ -389,7 +393,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         for (uint j = 0; j < PACKS; j++)
             *(__local pos2_t *)(base + 2u * (OWN + j)) =
                 begin[j] - (pos2_t)((pos_t)(starts[j] & 0xffffu), (pos_t)(starts[j] >> 16));
-#ifdef WEFT_KEY_OUT
+#ifdef WEFT_KEYS_KEPT
         uint key[WEFT_IPT];
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
@@ -426,7 +430,11 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
 #ifdef WEFT_KEY_OUT
             __local uint *stage_key = shared;
             barrier(CLK_LOCAL_MEM_FENCE);
+#ifdef WEFT_KEYS_KEPT
             STAGE_PUT(stage_key, WEFT_IPT, key[k]);
+#else
+            STAGE_PUT(stage_key, WEFT_IPT, COLUMN(tile + (pos_t)min(lane_first + k * LANES, entries - 1u)) & key_mask);
+#endif
             barrier(CLK_LOCAL_MEM_FENCE);
             STAGE_WRITE(key_out, stage_key);
 #endif

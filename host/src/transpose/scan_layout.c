@@ -565,8 +565,9 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     if (l.wide_ipt)
         snprintf(whole, sizeof whole, ", up to %zu entries whole",
                  weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l.wide_ipt, l.last_chunks.entries));
-    snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s%s%s",
-             l.passes, n_bits, l.nparts, 1u << l.low_bits, whole, l.parts_packed ? ", row and column in one word" : "",
+    snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s%s%s%s",
+             l.passes, n_bits, l.nparts, 1u << l.low_bits, l.sparse ? " for few entries" : "", whole,
+             l.parts_packed ? ", row and column in one word" : "",
              shape->mirror ? "; mirrored where the pattern is symmetric" : "");
     return WEFT_OK;
 }
