@@ -23,10 +23,10 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 // Rows of this mean length and more are long.
 #define LONG_ROW  48
 #define LONG_KEPT 0.9
-// Bytes of x that stay in the first cache of a unit. Shares of entries that are not beside the one before, of 1024: fewer, and
-// the reads of a row from x run along it, as on bands, grids and blocks.
+// Bytes of x that stay in the first cache of a unit. The share of entries that are not beside the one before: with less, the reads of a
+// row from x run along it, as on bands, grids and blocks.
 #define CACHED_BYTES (128 << 10)
-#define FAR_MOST     512
+#define FAR_MOST     0.5
 // Entries from which the matrix comes from memory rather than from the caches.
 #define FROM_MEMORY (1 << 22)
 #define UNIT_RUNS   2048 // work-items of a unit that run at a time
@@ -34,16 +34,27 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 #define READ_BEFORE 3
 
 // Rows of one entry have none beside another: of those sampled, as many may have a share as have two entries.
-static bool reads_beside(const struct weft_spmv_plan *plan)
+static double far_share(const struct weft_spmv_plan *plan)
 {
     const double taken = (double)(plan->a.m - plan->info.empty_rows),
                  pairs = fmin(taken, (double)plan->a.nnz - taken); // rows with two entries or more, at most
-    return (double)plan->stats.far <= FAR_MOST * ceil(fmax(pairs, 0) / 32);
+    const double far = (double)plan->stats.far / 1024;             // of one row of 32
+    return far > 0 ? far / ceil(fmax(pairs, 0) / 32) : 0;
+}
+
+static bool reads_beside(const struct weft_spmv_plan *plan)
+{
+    return far_share(plan) <= FAR_MOST;
+}
+
+static bool x_cached(const struct weft_spmv_plan *plan)
+{
+    return (double)plan->x_size * (double)weft_type_bytes(plan->type) <= CACHED_BYTES;
 }
 
 int weft__spmv_x_near(const struct weft_spmv_plan *plan)
 {
-    return (double)plan->x_size * (double)weft_type_bytes(plan->type) <= CACHED_BYTES || reads_beside(plan);
+    return x_cached(plan) || reads_beside(plan);
 }
 
 // Bytes of the first cache that are left for x, where its reads lie far apart: by csr_flags, csr_lanes with values of four and of eight
@@ -451,14 +462,18 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
                 PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
 
-// Where x is near, CSR takes so many times as long as its bytes: 1.25 on an H200, 1.5 on an H100 (docs/log/panels.md).
+// Where x is near, CSR takes so many times as long as its bytes: 1.25 on an H200, 1.5 on an H100. Of long rows a sector of x may hold one
+// entry, and the more of these are not beside the one before, the longer: fitted to seven patterns of 30 to 329 rows (docs/log/panels.md).
 #define NEAR_BYTES 1.35
+#define NEAR_FAR   1.04
 #define NEAR_PART  24 // entries a part, at least: fewer, and the sums of parts take what columns of 16 bits gain
 
 double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
 {
     if (weft__spmv_x_near(plan)) {
-        const double parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan), us = weft__spmv_csr_us(plan);
+        const double parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan),
+                     far = weft__spmv_rows_long(plan) && !x_cached(plan) ? NEAR_FAR * far_share(plan) : 0,
+                     us = (1 + far) * weft__spmv_csr_us(plan);
         return us > KEPT_US && (double)plan->a.nnz >= NEAR_PART * parts ? FAR_US + NEAR_BYTES * us : 0;
     }
     const int wide = weft_type_bytes(plan->type) == 8;
