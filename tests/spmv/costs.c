@@ -74,6 +74,27 @@ static void test_panels_cost(void)
     tap_ok(weft__spmv_panels_csr_us(&plan, 0) == 0, "not where the first cache holds x");
 }
 
+// Sliced ELL gains nothing beside csr_scalar where rows are short and the caches hold the matrix, and x is near.
+static void test_scalar_near(void)
+{
+    struct weft_context ctx = {.device.compute_units = 132};
+    struct weft_spmv_plan plan = {.ctx = &ctx,
+                                  .type = WEFT_TYPE_F32,
+                                  .x_size = 1052509,
+                                  .y_size = 1052509,
+                                  .a = {.m = 1052509, .n = 1052509, .nnz = 3157529, .type = WEFT_TYPE_F32}};
+    const bool near = weft__spmv_scalar_near(&plan);
+    plan.stats.far = INT64_C(900) * 1052509 / 32;
+    const bool far = weft__spmv_scalar_near(&plan);
+    plan.stats.far = 0;
+    plan.a.nnz *= 3;
+    const bool wide = weft__spmv_scalar_near(&plan);
+    plan.a.m *= 20;
+    plan.a.nnz *= 7;
+    tap_ok(near && !far && !wide && !weft__spmv_scalar_near(&plan),
+           "csr_scalar is as fast as sliced ELL: %d, where x is far %d, with long rows %d", near, far, wide);
+}
+
 // A matrix that comes from memory: no schedule is expected to be faster than its bytes, and the order is that of what an H200 takes
 // on stencil27:160 and band:20000000,5.
 static void test_memory_cost(void)
@@ -401,6 +422,7 @@ int main(void)
 {
     test_flags_cost();
     test_panels_cost();
+    test_scalar_near();
     test_memory_cost();
     test_kept_cost();
     test_empty_cost();

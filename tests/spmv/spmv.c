@@ -487,7 +487,7 @@ static void test_transposed(struct test_device *dev)
 }
 
 // The number of products that are expected decides on a conversion; one long row speaks against it, on a GPU short rows that
-// differ, on a CPU rows of one length. On NVIDIA's devices rows of 40 in values of four bytes are converted to panels.
+// differ, or have few entries, on a CPU rows of one length. On NVIDIA's devices rows of 40 in values of four bytes are converted to panels.
 static void test_products(struct test_device *dev, enum weft_type type)
 {
     static const struct {
@@ -496,11 +496,11 @@ static void test_products(struct test_device *dev, enum weft_type type)
         enum rows rows;
         int sell, sell_gpu;
     } cases[] = {
-        {WEFT_SPMV_ALGO_AUTO, 0, 40, ROWS_FULL, 0, 0},       {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_FULL, 1, 1},
-        {WEFT_SPMV_ALGO_CSR, 1000000, 40, ROWS_FULL, 0, 0},  {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_HUGE_MIDDLE, 0, 0},
-        {WEFT_SPMV_ALGO_AUTO, 1000000, 5, ROWS_FULL, 1, 1},  {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_FEW, 1, 0},
-        {WEFT_SPMV_ALGO_AUTO, 0, 5, ROWS_FULL, 0, 0},        {WEFT_SPMV_ALGO_AUTO, 10, 40, ROWS_FULL, 0, 0},
-        {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_EMPTY, 0, 0}};
+        {WEFT_SPMV_ALGO_AUTO, 0, 40, ROWS_FULL, 0, 0},      {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_FULL, 1, 1},
+        {WEFT_SPMV_ALGO_CSR, 1000000, 40, ROWS_FULL, 0, 0}, {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_HUGE_MIDDLE, 0, 0},
+        {WEFT_SPMV_ALGO_AUTO, 1000000, 5, ROWS_FULL, 1, 0}, {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_FEW, 1, 0},
+        {WEFT_SPMV_ALGO_AUTO, 1000000, 9, ROWS_FULL, 1, 1}, {WEFT_SPMV_ALGO_AUTO, 0, 5, ROWS_FULL, 0, 0},
+        {WEFT_SPMV_ALGO_AUTO, 10, 40, ROWS_FULL, 0, 0},     {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_EMPTY, 0, 0}};
     const struct weft_device_info is = dev->ctx->device;
     const int vector = dev->ctx->vector;
     huge = 400;

@@ -36,7 +36,9 @@ static int flags_may(const struct weft_spmv_plan *plan)
 #define SELL_ALIKE   1.1 // longest row for the mean one
 #define SELL_ROWS    512 // for each compute unit
 // Rows for each unit where x is near: csr_lanes then waits for little, and sliced ELL is ahead only with as many rows as a unit
-// has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87).
+// has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87). Short rows then go by csr_scalar, which is as fast while the
+// caches hold the matrix: of 16 bands and grids of 3 and 5 entries a row on H200s and H100s sliced ELL took 0.75 to 1.41 times as long, 1.07
+// in the middle, where a launch takes most of the time (band:1052509,3+unsorted 10.2 us for 8.8).
 #define SELL_ROWS_NEAR 2048
 
 #define SDIA_BOUND                                                                                                     \
@@ -120,7 +122,7 @@ static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft
     *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
         (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
-         plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units) ||
+         (plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units || weft__spmv_scalar_near(plan))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
     return saves(plan, *out, padding, alike ? SELL_SAVES_ALIKE : SELL_SAVES);

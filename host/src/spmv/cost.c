@@ -180,6 +180,11 @@ bool weft__spmv_streams(const struct weft_spmv_plan *plan)
 #define SCALAR_FAR  1    // where x is far: a work-item then waits for one read after the other
 #define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch
 
+bool weft__spmv_scalar_near(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_x_near(plan) && weft__spmv_mean_row(plan) <= SCALAR_MEAN && weft__spmv_csr_us(plan) <= KEPT_US;
+}
+
 static double scalar_rows_us(const struct weft_spmv_plan *plan)
 {
     const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);

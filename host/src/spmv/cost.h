@@ -19,6 +19,8 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan);
 int weft__spmv_x_near(const struct weft_spmv_plan *plan);
 // Do rows read x side by side, of a matrix that comes from memory for the most part?
 bool weft__spmv_streams(const struct weft_spmv_plan *plan);
+// Whether csr_scalar takes as long as sliced ELL or less: rows are short, x is near, and the caches hold the matrix.
+bool weft__spmv_scalar_near(const struct weft_spmv_plan *plan);
 // The share of far reads of x that find it in the first cache, by a schedule without tiles in local memory; 1 where x is near.
 double weft__spmv_x_kept(const struct weft_spmv_plan *plan);
 // Tiles of csr_flags: one turn of the lanes (SMALL), or many, so that a unit's first cache keeps what rows that stand together read of x:
