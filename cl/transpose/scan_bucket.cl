@@ -382,7 +382,8 @@ typedef int4 begin4_t;
 #endif
 // A bucket of few entries and many columns, without a histogram: the place of an entry is the number of those with a lesser column,
 // or with its column and an earlier place. behind[c]: places up to the last of column c, for columns with entries, which have a bit
-// in some[]; begins[w]: places before the 32 columns of word w. `mem` is local memory of 2*WEFT_SPARSE + 2*WEFT_BINS/32 uints.
+// in some[]; begins[w]: places before the 32 columns of word w. `mem` is local memory of 2*WEFT_SPARSE + 2*WEFT_BINS/32 uints, aligned to
+// 16 bytes, `behind` of WEFT_BINS.
 WEFT_INLINE void bucket_few(uint entries, pos_t first, uint cols, __global const key_t *key,
                             __global const moving_t *row, __global const bits_t *val, __global begin_t *begin_out,
                             __global row_out_t *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
@@ -455,8 +456,8 @@ WEFT_INLINE void bucket_few(uint entries, pos_t first, uint cols, __global const
 #endif
 
 // Chunk i of a bucket goes to its place by the digit (key >> shift) & (ncols-1) of the columns inside the bucket: a column, or
-// a part of the bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical, unless
-// WEFT_SELF_COUNTED.
+// a part of the bucket. A bucket of one chunk is counted here, or ranked by bucket_few; a larger one was counted by bucket_count and
+// bucket_vertical, unless WEFT_SELF_COUNTED.
 // Writes begin_out (begin_out[b*ncols + c], n+1 in all): the column pointers, or where parts begin.
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global const pos_t *bucket_ofs, __global const uint *chunk_index,
@@ -486,18 +487,26 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     const bool whole = false;
 #endif
 #ifdef WEFT_SPARSE
-    {
-        // All that tells of a bucket of one chunk is read together.
-        const uint here = min(i, nbuckets - 1u);
-        const pos_t ofs = bucket_ofs[here], end = bucket_ofs[here + 1u];
-        if (chunk_first[here] == i && chunk_first[here + 1u] == i + 1u && end - ofs <= WEFT_SPARSE) {
-            const long column = (long)here * ncols;
-            bucket_few((uint)(end - ofs), ofs, (uint)clamp(n - column, 0L, (long)ncols), key, row, val,
-                       begin_out + column, row_out, val_out, shift, mask, pack, shared, (__local uint *)base);
-            if (i == 0u && lid == 0u)
-                begin_out[n] = bucket_ofs[nbuckets];
+    // All that tells of a bucket of one chunk is read together, as if no bucket before it had more.
+    uint found_in = min(i, nbuckets - 1u);
+    pos_t few_from = bucket_ofs[found_in], few_end = bucket_ofs[found_in + 1u];
+    uint first_chunk = chunk_first[found_in], next_chunk = chunk_first[found_in + 1u];
+    if (first_chunk > i || next_chunk <= i) {
+        if (i >= chunk_first[nbuckets])
             return;
-        }
+        found_in = bucket_found(chunk_first, nbuckets, i, shared);
+        few_from = bucket_ofs[found_in];
+        few_end = bucket_ofs[found_in + 1u];
+        first_chunk = chunk_first[found_in];
+        next_chunk = chunk_first[found_in + 1u];
+    }
+    if (next_chunk - first_chunk == 1u && few_end - few_from <= WEFT_SPARSE) {
+        const long column = (long)found_in * ncols;
+        bucket_few((uint)(few_end - few_from), few_from, (uint)clamp(n - column, 0L, (long)ncols), key, row, val,
+                   begin_out + column, row_out, val_out, shift, mask, pack, shared, (__local uint *)base);
+        if (i == 0u && lid == 0u)
+            begin_out[n] = bucket_ofs[nbuckets];
+        return;
     }
 #endif
     if (i >= chunk_first[nbuckets])

@@ -61,7 +61,7 @@ WEFT_INLINE void part_count(__global const ofs_t *row_ptr, __global idx_t *row_a
     const pos_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (pos_t)get_group_id(0) * WEFT_WG + (pos_t)lid;
     if (finds)
         for (pos_t at = i; at <= spans; at += (pos_t)finders * WEFT_WG)
-            row_at[at] = row_of(row_ptr, 0, m, (ofs_t)(at < spans ? at * WEFT_SPAN : nnz - 1));
+            row_at[at] = row_found(row_ptr, m, (ofs_t)(at < spans ? at * WEFT_SPAN : nnz - 1));
 #endif
     const pos_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
     const uint share = lid * 4u, width = ROW_OF_BINS(nbins); // the bin past the last one counts nothing

@@ -43,8 +43,8 @@ WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
 
 #if defined(WEFT_LANES_APART) && !defined(WEFT_ROWS_GIVEN)
 #define WEFT_ROWS_MARKED 1
-// Rows of WEFT_SPAN entries that are marked rather than searched, at most. Those that begin among the entries are listed in ROWS_MET
-// words; where these are fewer than the entries, rows are no more.
+// Most rows of WEFT_SPAN entries that are marked rather than searched. Those with entries are listed in ROWS_MET ushorts: where only a
+// part of the tile is staged, these may be fewer than the entries, and no more rows are marked.
 #define ROWS_MET    (STAGE / WARPS)
 #define ROWS_MARKED (WEFT_STAGED == WEFT_IPT ? 2048 : ROWS_MET)
 #if WEFT_OFS_BITS == 64
@@ -79,15 +79,15 @@ WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_
     return found;
 }
 
-// The same of the 16*LANES rows from r on, a multiple of 4, where many are empty: four of a work-item are read at once, four times. Rows
-// outside of lo .. hi-1 have no entries here. The m row pointers and the last one are at 16 bytes.
+// The same of the 16*LANES rows from r on, a multiple of 4, where many are empty: each work-item reads four side by side, four times at
+// once. Rows outside of lo .. hi-1 have no entries here. row_ptr, of m + 1 places, is aligned to ofs4_t.
 WEFT_INLINE uint rows_mark_fours(__global const ofs_t *row_ptr, idx_t r, idx_t lo, idx_t m, pos_t span_first,
                                  uint found, __local uint *marks, __local ushort *met)
 {
     pos_t begin[4][5];
     WEFT_UNROLL
     for (uint j = 0; j < 4u; j++) {
-        const uint at = (uint)r + 4u * (j * LANES + lane_id()); // 2^31 + 2^9 at most
+        const uint at = (uint)r + 4u * (j * LANES + lane_id());
         if (at + 4u <= (uint)m) {
             const ofs4_t four = *(__global const ofs4_t *)(row_ptr + at);
             begin[j][0] = (pos_t)four.x;
@@ -346,7 +346,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
 #ifdef WEFT_SELF_COUNTED
 #ifndef WEFT_ROWS_GIVEN
         if (lid <= WARPS)
-            span_rows[lid] = row_of(row_ptr, 0, m, (ofs_t)min(tile + (pos_t)(lid * WEFT_SPAN), nnz - 1));
+            span_rows[lid] = row_found(row_ptr, m, (ofs_t)min(tile + (pos_t)(lid * WEFT_SPAN), nnz - 1));
 #endif
         begin_count(begin, col, (uint)nnz, (uint)tile, bucket_ofs, CHUNK_FIRST(chunk_index), (uint)chunk, shift, mask,
                     nbins, shared, (__local uint *)base);

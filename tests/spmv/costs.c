@@ -69,6 +69,10 @@ static void test_panels_cost(void)
     plan.stats.far = 400;
     tap_ok(apart > 20 && apart < 25 && many && !few && weft__spmv_panels_csr_us(&plan, 0) == 0,
            "CSR is expected to take %.1f us where long rows read x apart, and panels repay 1000 products", apart);
+    plan.stats.far = 1568 * 200;
+    plan.a.m *= 256;
+    tap_ok(weft__spmv_panels_csr_us(&plan, 0) == 0, "not where rows are short");
+    plan.a.m /= 256;
     plan.stats.far = 1568;
     plan.x_size = 30000;
     tap_ok(weft__spmv_panels_csr_us(&plan, 0) == 0, "not where the first cache holds x");
@@ -87,11 +91,11 @@ static void test_scalar_near(void)
     plan.stats.far = INT64_C(900) * 1052509 / 32;
     const bool far = weft__spmv_scalar_near(&plan);
     plan.stats.far = 0;
-    plan.a.nnz *= 3;
-    const bool wide = weft__spmv_scalar_near(&plan);
-    plan.a.m *= 20;
-    plan.a.nnz *= 7;
-    tap_ok(near && !far && !wide && !weft__spmv_scalar_near(&plan),
+    plan.a.m = plan.a.n = plan.x_size = plan.y_size = 1052509 / 4;
+    const bool wide = weft__spmv_scalar_near(&plan), kept = weft__spmv_csr_us(&plan) < 10;
+    plan.a.m = plan.a.n = plan.x_size = plan.y_size = 10525090;
+    plan.a.nnz = 31575290;
+    tap_ok(near && !far && !wide && kept && !weft__spmv_scalar_near(&plan),
            "csr_scalar is as fast as sliced ELL: %d, where x is far %d, with long rows %d", near, far, wide);
 }
 

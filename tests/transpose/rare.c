@@ -3,6 +3,8 @@
 // entry that do not fit in one word, few entries of many columns.
 #include "tests/support/csr.h"
 
+#include <string.h>
+
 static struct rng rng;
 
 #define CHECKER_MOST 70000 // rows and columns
@@ -16,6 +18,9 @@ static void test_device(struct test_device *dev)
     // Buckets of 4096 columns, of which sparse ones take no histogram.
     const struct weft_transpose_params few = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
                                               .gpu = {.wg = 64, .ipt = 4, .bits = 11}};
+    // The same with tiles of 512 entries.
+    const struct weft_transpose_params few_large = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                    .gpu = {.wg = 64, .ipt = 8, .bits = 11}};
     const struct {
         const char *what;
         int64_t m, n, nnz;
@@ -34,9 +39,16 @@ static void test_device(struct test_device *dev)
          .params = &merge,
          .type = WEFT_TYPE_PATTERN},
         {.what = "columns of a joined tile far apart", .m = 20, .n = 9000000, .nnz = 9300, .params = &merge_bit},
-        {.what = "rows that are read, ten for an entry", .m = 60000, .n = 5000, .nnz = 6000, .params = &scan},
-        {.what = "rows that are read, some of them long",
-         .m = 60000,
+        // Of 512 entries, or 256, the rows are more than 256 and at most 2048.
+        {.what = "rows read by fours", .m = 15001, .n = 5000, .nnz = 6000, .params = &scan},
+        {.what = "rows read by fours, 64-bit offsets",
+         .m = 15003,
+         .n = 5000,
+         .nnz = 6000,
+         .params = &scan,
+         .ofs = WEFT_OFS_64},
+        {.what = "rows read by fours, some of them long",
+         .m = 15002,
          .n = 5000,
          .nnz = 9000,
          .params = &scan,
@@ -61,6 +73,24 @@ static void test_device(struct test_device *dev)
          .nnz = 9000,
          .params = &few,
          .type = WEFT_TYPE_F64},
+        {.what = "few entries of many columns, 256 in one",
+         .m = 300,
+         .n = 40000,
+         .nnz = 256,
+         .params = &few_large,
+         .spread = TEST_ONE_COLUMN},
+        {.what = "few entries of many columns, 257 in one",
+         .m = 300,
+         .n = 40000,
+         .nnz = 257,
+         .params = &few_large,
+         .spread = TEST_ONE_COLUMN},
+        {.what = "few entries of many columns, half in a few",
+         .m = 2000,
+         .n = 40000,
+         .nnz = 600,
+         .params = &few_large,
+         .spread = TEST_SKEWED},
         {.what = "few entries of many columns, many of a few",
          .m = 2000,
          .n = 40000,
@@ -85,7 +115,10 @@ static void test_device(struct test_device *dev)
             continue;
         }
         test_matrix_make(&a, &rng, cases[i].spread, cases[i].m, cases[i].n, cases[i].nnz, cases[i].type, cases[i].ofs);
-        tap_ok(test_transpose(dev, &a, cases[i].params, NULL), "%s: %s", dev->name, cases[i].what);
+        struct weft_transpose_info info = {0};
+        const int sparse = cases[i].params == &few || cases[i].params == &few_large;
+        tap_ok(test_transpose(dev, &a, cases[i].params, &info) && (!sparse || strstr(info.why, "for few entries")),
+               "%s: %s: %s", dev->name, cases[i].what, info.why);
         weft_csr_free(&a);
     }
 }

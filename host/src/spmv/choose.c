@@ -37,8 +37,7 @@ static int flags_may(const struct weft_spmv_plan *plan)
 #define SELL_ROWS    512 // for each compute unit
 // Rows for each unit where x is near: csr_lanes then waits for little, and sliced ELL is ahead only with as many rows as a unit
 // has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87). Short rows then go by csr_scalar, which is as fast while the
-// caches hold the matrix: of 16 bands and grids of 3 and 5 entries a row on H200s and H100s sliced ELL took 0.75 to 1.41 times as long, 1.07
-// in the middle, where a launch takes most of the time (band:1052509,3+unsorted 10.2 us for 8.8).
+// caches hold the matrix. On 16 bands and grids sliced ELL took 0.75 to 1.41 times as long, 1.07 in the middle (docs/log/population.md).
 #define SELL_ROWS_NEAR 2048
 
 #define SDIA_BOUND                                                                                                     \
@@ -115,6 +114,12 @@ static double sell_limit(const struct weft_spmv_plan *plan)
     return weft__spmv_is_cpu(plan) || asked < SELL_PADDING ? asked : SELL_PADDING;
 }
 
+// csr_scalar has no lanes, and other values of ipt: who gives one of them means another algorithm.
+static bool scalar_not(const struct weft_spmv_plan *plan)
+{
+    return plan->info.params.gpu.lanes || plan->info.params.gpu.ipt;
+}
+
 // As saves(), of sliced ELL; 0: auto does not take it.
 static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft_spmv_algo *out)
 {
@@ -122,7 +127,8 @@ static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft
     *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
         (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
-         (plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units || weft__spmv_scalar_near(plan))) ||
+         (plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units ||
+          (!scalar_not(plan) && weft__spmv_scalar_near(plan)))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
     return saves(plan, *out, padding, alike ? SELL_SAVES_ALIKE : SELL_SAVES);
@@ -231,8 +237,7 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         return whole ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
-    // csr_scalar has no lanes, and other values of ipt: who gives one of them means another algorithm.
-    const int given = info->params.gpu.lanes || info->params.gpu.ipt;
+    const bool given = scalar_not(plan);
     const double merge_make = plan->once ? MERGE_MAKE_US : 0, flags_make = plan->once ? FLAGS_MAKE_US : 0;
     const struct {
         enum weft_spmv_algo algo;

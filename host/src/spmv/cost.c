@@ -38,7 +38,7 @@ static double far_share(const struct weft_spmv_plan *plan)
 {
     const double taken = (double)(plan->a.m - plan->info.empty_rows),
                  pairs = fmin(taken, (double)plan->a.nnz - taken); // rows with two entries or more, at most
-    const double far = (double)plan->stats.far / 1024;             // of one row of 32
+    const double far = (double)plan->stats.far / 1024;             // sum of the shares of every 32nd row
     return far > 0 ? far / ceil(fmax(pairs, 0) / 32) : 0;
 }
 
@@ -467,8 +467,9 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
                 PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
 
-// Where x is near, CSR takes so many times as long as its bytes: 1.25 on an H200, 1.5 on an H100. Of long rows a sector of x may hold one
-// entry, and the more of these are not beside the one before, the longer: fitted to seven patterns of 30 to 329 rows (docs/log/panels.md).
+// Where x is near, CSR takes so many times as long as its bytes: 1.25 on an H200, 1.5 on an H100. It takes longer where rows are long and a
+// good part of the entries is not beside the one before, each in another sector of x: fitted to seven patterns of 30 to 329 rows
+// (docs/log/panels.md). What that makes longer than KEPT_US is weighed, too.
 #define NEAR_BYTES 1.35
 #define NEAR_FAR   1.04
 #define NEAR_PART  24 // entries a part, at least: fewer, and the sums of parts take what columns of 16 bits gain
