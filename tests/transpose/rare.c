@@ -15,12 +15,12 @@ static void test_device(struct test_device *dev)
     const struct weft_transpose_params scan_bit = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .cpu = {.bits = 1, .chunks = 3}};
     const struct weft_transpose_params merge = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu = {.wg = 32, .ipt = 2}};
     const struct weft_transpose_params merge_bit = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu.bits = 1};
-    // Buckets of 4096 columns, of which sparse ones take no histogram.
+    // Buckets of 1024 columns or 2048, as local memory allows, of which sparse ones take no histogram.
     const struct weft_transpose_params few = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
-                                              .gpu = {.wg = 64, .ipt = 4, .bits = 11}};
+                                              .gpu = {.wg = 64, .ipt = 4, .bits = 10}};
     // The same with tiles of 512 entries.
     const struct weft_transpose_params few_large = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
-                                                    .gpu = {.wg = 64, .ipt = 8, .bits = 11}};
+                                                    .gpu = {.wg = 64, .ipt = 8, .bits = 10}};
     const struct {
         const char *what;
         int64_t m, n, nnz;
