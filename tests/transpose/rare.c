@@ -73,6 +73,8 @@ static void test_device(struct test_device *dev)
          .nnz = 9000,
          .params = &few,
          .type = WEFT_TYPE_F64},
+        {.what = "an entry of many columns", .m = 2000, .n = 40000, .nnz = 1, .params = &few, .spread = TEST_LAST},
+        {.what = "few entries of many columns, three passes", .m = 2000, .n = 3000001, .nnz = 2000, .params = &few},
         {.what = "few entries of many columns, 256 in one",
          .m = 300,
          .n = 40000,

@@ -115,7 +115,7 @@ static double sell_limit(const struct weft_spmv_plan *plan)
 }
 
 // csr_scalar has no lanes, and other values of ipt: who gives one of them means another algorithm.
-static bool scalar_not(const struct weft_spmv_plan *plan)
+static bool scalar_excluded(const struct weft_spmv_plan *plan)
 {
     return plan->info.params.gpu.lanes || plan->info.params.gpu.ipt;
 }
@@ -128,7 +128,7 @@ static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
         (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
          (plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units ||
-          (!scalar_not(plan) && weft__spmv_scalar_near(plan)))) ||
+          (!scalar_excluded(plan) && weft__spmv_scalar_near(plan)))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
     return saves(plan, *out, padding, alike ? SELL_SAVES_ALIKE : SELL_SAVES);
@@ -237,7 +237,7 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         return whole ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
-    const bool given = scalar_not(plan);
+    const bool given = scalar_excluded(plan);
     const double merge_make = plan->once ? MERGE_MAKE_US : 0, flags_make = plan->once ? FLAGS_MAKE_US : 0;
     const struct {
         enum weft_spmv_algo algo;
