@@ -86,16 +86,6 @@ typedef uint row_out_t;
 #error "WEFT_SELF_COUNTED: positions are counted in 32 bits"
 #endif
 
-// Word of entry e that holds its column inside the bucket.
-WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *row, pos_t e)
-{
-#ifdef WEFT_PACKED
-    return ((__global const uint *)row)[(size_t)e * PAIRS_STRIDE];
-#else
-    return (uint)key[e];
-#endif
-}
-
 // Entries of a tile on their way to this work-item, all at once: whole, or the word that holds the column.
 #ifdef WEFT_JOINED
 typedef ulong entry_t;
@@ -177,12 +167,6 @@ WEFT_INLINE void base_shift(__local pos_t *base, const uint *slots, bool forth)
     }
 }
 
-#ifdef WEFT_PAIRS
-#define VALUE(e) (((__global const uint *)row)[2 * (size_t)(e) + 1])
-#else
-#define VALUE(e) (val[e])
-#endif
-#define ROW(e) ((uint)row[e])
 // to[k] = from[position of this work-item's entry k], of a tile of fewer entries the last one again. One path for whole and
 // partial tiles takes fewer registers than TILE_GET: two groups of 256 fit a unit of NVIDIA's.
 #define CLAMPED_GET(to, from)                                                                                          \
@@ -272,13 +256,13 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
 #elif !defined(WEFT_PACKED)
     uint moved[WEFT_IPT];
     forget_all(steps);
-    TILE_GET(moved, steps, ROW);
+    TILE_GET(moved, steps, MOVED_ROW);
 #endif
 #ifdef VALUES_APART
     bits_t value[WEFT_IPT];
 #ifndef WEFT_BINS_APART
     forget_all(steps);
-    TILE_GET(value, steps, VALUE);
+    TILE_GET(value, steps, MOVED_VALUE);
 #endif
 #endif
     STAGE_TURNS(done, entries)
@@ -369,91 +353,6 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
-
-#ifdef WEFT_SPARSE
-#if WEFT_SPARSE > 256 || WEFT_BINS < 1024 || defined(WEFT_MOVING) || defined(WEFT_WIDE)
-#error                                                                                                                 \
-    "WEFT_SPARSE: most entries of a bucket that are ranked by comparisons in the last pass, up to 256, of 1024 columns or more"
-#endif
-#if WEFT_BEGIN_BITS == 64
-typedef long4 begin4_t;
-#else
-typedef int4 begin4_t;
-#endif
-// A bucket of few entries and many columns, without a histogram: the place of an entry is the number of those with a lesser column,
-// or with its column and an earlier place. behind[c]: places up to the last of column c, for columns with entries, which have a bit
-// in some[]; begins[w]: places before the 32 columns of word w. `mem` is local memory of 2*WEFT_SPARSE + 2*WEFT_BINS/32 uints, aligned to
-// 16 bytes, `behind` of WEFT_BINS.
-WEFT_INLINE void bucket_few(uint entries, pos_t first, uint cols, __global const key_t *key,
-                            __global const moving_t *row, __global const bits_t *val, __global begin_t *begin_out,
-                            __global row_out_t *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
-                            __local uint *mem, __local uint *behind)
-{
-    const uint lid = (uint)get_local_id(0), words = (cols + 31u) / 32u;
-    __local uint *word = mem, *ordered = mem + WEFT_SPARSE, *begins = ordered + WEFT_SPARSE, *some = begins + words;
-    for (uint e = lid; e < (entries + 3u & ~3u); e += WEFT_WG)
-        word[e] = e < entries ? (key_word(key, row, first + (pos_t)e) >> shift & mask) << 8 | e : ~0u;
-    for (uint w = lid; w < words; w += WEFT_WG)
-        some[w] = 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint e = lid; e < entries; e += WEFT_WG) {
-        const uint own = word[e];
-        uint place = 0u;
-#pragma unroll 4
-        for (uint i = 0; i < entries; i += 4u) {
-            const uint4 four = *(__local const uint4 *)(word + i);
-            place += (uint)(four.x < own) + (uint)(four.y < own) + (uint)(four.z < own) + (uint)(four.w < own);
-        }
-        ordered[place] = own >> 8;
-        const pos_t from = first + (pos_t)e, to = first + (pos_t)place;
-#ifdef WEFT_PACKED
-        row_out[to] = key_word(key, row, from) >> pack;
-#else
-        row_out[to] = ROW(from);
-#endif
-#if WEFT_VAL_BITS
-        val_out[to] = VALUE(from);
-#endif
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lid; i < entries; i += WEFT_WG) {
-        const uint c = ordered[i];
-        if (i + 1u == entries || ordered[i + 1u] != c) {
-            behind[c] = i + 1u;
-            atomic_or(&some[c / 32u], 1u << (c & 31u));
-        }
-    }
-    for (uint w = lid; w < words; w += WEFT_WG) {
-        uint at = 0u;
-        for (uint left = entries; left > 0u;) {
-            const uint middle = left / 2u;
-            const bool before = ordered[at + middle] < w * 32u;
-            at += before ? middle + 1u : 0u;
-            left = before ? left - middle - 1u : middle;
-        }
-        begins[w] = at;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint c = 4u * lid; c < cols; c += 4u * WEFT_WG) {
-        const uint w = c / 32u, bits = some[w], before = bits & ((1u << (c & 31u)) - 1u), here = bits >> (c & 31u);
-        uint at[4];
-        at[0] = before ? behind[w * 32u + 31u - clz(before)] : begins[w];
-        WEFT_UNROLL_ALWAYS
-        for (uint j = 1; j < 4u; j++)
-            at[j] = here >> (j - 1u) & 1u ? behind[c + j - 1u] : at[j - 1u];
-        if (c + 4u <= cols)
-            *(__global begin4_t *)(begin_out + c) =
-                (begin4_t)((begin_t)(first + (pos_t)at[0]), (begin_t)(first + (pos_t)at[1]),
-                           (begin_t)(first + (pos_t)at[2]), (begin_t)(first + (pos_t)at[3]));
-        else {
-            WEFT_UNROLL_ALWAYS
-            for (uint j = 0; j < 4u; j++)
-                if (c + j < cols)
-                    begin_out[c + j] = (begin_t)(first + (pos_t)at[j]);
-        }
-    }
-}
-#endif
 
 // Chunk i of a bucket goes to its place by the digit (key >> shift) & (ncols-1) of the columns inside the bucket: a column, or
 // a part of the bucket. A bucket of one chunk is counted here, or ranked by bucket_few; a larger one was counted by bucket_count and

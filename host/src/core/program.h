@@ -21,7 +21,7 @@ uint64_t weft__sources_hash(void);
 struct weft__kernel_spec {
     const char *entry; // name of the __kernel function
     // Of cl/: the kernel's own, then what stands between lib/weft.clh, which every program has, and that one; else NULL.
-    const char *files[5];
+    const char *files[6];
 };
 
 // The names of a kernel's arguments in their order, as cl/embed.py reads them from the source.

@@ -52,7 +52,7 @@ enum {
     }
 #define MOVE_FILES(file)                                                                                               \
     {                                                                                                                  \
-        file, "lib/tile.clh", "lib/radix.clh", "transpose/pos.clh", "transpose/scan.clh"                               \
+        file, "lib/tile.clh", "lib/radix.clh", "transpose/pos.clh", "transpose/scan.clh", "transpose/scan_few.clh"     \
     }
 static const struct weft__kernel_spec specs[NKERNELS] = {
     [COUNT] = {"scan_count", COUNT_FILES("transpose/scan_count.cl")},
