@@ -111,7 +111,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
     const uint lid = (uint)get_local_id(0), lane = lane_id(), grp = lane_group();
 #if WEFT_GAPS
     __global const idx_t *const empty = (__global const idx_t *)(flags + empty_at);
-    for (ulong i = get_global_id(0); i < empties; i += get_global_size(0))
+    for (uint i = (uint)get_global_id(0); i < empties; i += (uint)get_global_size(0))
         put(y, empty[i], ZERO, alpha, beta);
 #endif
 #if WEFT_HUBS
@@ -278,6 +278,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
             // Sum that comes from the groups of lanes before this one; for work-item 0 once more, from all of them.
             acc_t sum = ZERO, left = ZERO;
             uint seen = 0u, left_seen = 0u;
+#pragma unroll 16 // all 32 of them make ptxas spill
             for (uint g = 0u; g < GROUPS; g++) {
                 left = g == grp ? sum : left;
                 left_seen = g == grp ? seen : left_seen;

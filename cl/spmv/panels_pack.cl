@@ -2,8 +2,9 @@
 // CSR into panels of columns, for spmv/panels.cl. Part k*m + row is what row has in panel k; it has one entry at least, which
 // counts for nothing where the row has none there.
 // Source:  -
-// Mapping: 1-D; a row, a panel, a work-group of the SpMV, a part or a chunk per work-item, then strides by the global size.
-// Local:   none.
+// Mapping: 1-D; a row, a panel, a work-group of the SpMV, a part or a chunk per work-item, then strides by the global size; a long part
+//          per group.
+// Local:   32*WG bytes.
 // Needs:   cols columns of a panel, 1 to 32766. at[p]: entries before part p, with at[parts] all of them; origin[g] = (first part of
 //          work-group g, what is added to `at` of its parts to have their place in col and val), first parts ascending.
 // Gives:   col and val in chunks of 32*IPT entries; heads.
@@ -33,21 +34,41 @@ WEFT_INLINE ofs_t entry_from(__global const idx_t *col, ofs_t lo, ofs_t hi, long
     return lo;
 }
 
+// Parts of more entries are walked by a whole group: a group has the parts p with p / WEFT_WG alike, then strides.
+#define LONG_PART 256
+
 // size[p]: entries of part p. *unfit is 1 where the panels of a row's entries do not ascend, and the sizes are of no use.
 WEFT_KERNEL void panels_count(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                               __global long *restrict size, __global int *restrict unfit, idx_t m, ulong parts,
                               idx_t cols)
 {
-    for (ulong p = get_global_id(0); p < parts; p += get_global_size(0)) {
-        const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * cols;
-        const ofs_t end = row_ptr[row + 1], from = entry_from(col, row_ptr[row], end, column),
-                    to = entry_from(col, from, end, column + cols);
+    __local long4 walked[WEFT_WG]; // (first entry, behind the last, column) of a long part, else no entries
+    const uint lid = (uint)get_local_id(0);
+    for (ulong first = (ulong)get_group_id(0) * WEFT_WG; first < parts; first += get_global_size(0)) {
+        const ulong p = first + lid;
         bool fits = true;
-        for (ofs_t i = from; i < to; i++)
-            fits = fits && col[i] >= column && col[i] < column + cols;
-        if (!fits || (panel == 0 && from > row_ptr[row]) || (p + (ulong)m >= parts && to < end))
+        walked[lid] = (long4)(0, 0, 0, 0);
+        if (p < parts) {
+            const long row = (long)(p % (ulong)m), column = (long)(p / (ulong)m) * cols;
+            const ofs_t end = row_ptr[row + 1], from = entry_from(col, row_ptr[row], end, column),
+                        to = entry_from(col, from, end, column + cols);
+            if (to - from > LONG_PART)
+                walked[lid] = (long4)((long)from, (long)to, column, 0);
+            else
+                for (ofs_t i = from; i < to; i++)
+                    fits = fits && col[i] >= column && col[i] < column + cols;
+            fits = fits && !(column == 0 && from > row_ptr[row]) && !(p + (ulong)m >= parts && to < end);
+            size[p] = max((long)(to - from), 1l);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = 0u; k < WEFT_WG; k++) {
+            const long4 part = walked[k];
+            for (long i = part.x + lid; i < part.y; i += WEFT_WG)
+                fits = fits && col[i] >= part.z && col[i] < part.z + cols;
+        }
+        if (!fits)
             atomic_or(unfit, 1);
-        size[p] = max((long)(to - from), 1l);
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 
@@ -123,23 +144,48 @@ WEFT_KERNEL void panels_lines(__global const long *restrict at, __global const l
     }
 }
 
+// The entries of a part, which are `from` .., to their places: those from `first` on, `step` apart.
+WEFT_INLINE void part_fill(__global const idx_t *restrict col, __global const bits_t *restrict val,
+                           __global ushort *restrict to_col, __global bits_t *restrict to_val, long from, long place,
+                           long size, long column, uint first, uint step)
+{
+    for (long i = first; i < size; i += step) {
+        to_col[place + i] = (ushort)((i ? 0u : HEAD) | (uint)(col[from + i] - column));
+#if WEFT_VAL_BITS
+        to_val[place + i] = val[from + i];
+#endif
+    }
+}
+
 // Entries to their places, where the panels of each row's entries ascend.
 WEFT_KERNEL void panels_fill(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                              __global const bits_t *restrict val, __global const long *restrict at,
                              __global const long2 *restrict origin, __global ushort *restrict to_col,
                              __global bits_t *restrict to_val, idx_t m, ulong parts, uint count, idx_t cols)
 {
-    for (ulong p = get_global_id(0); p < parts; p += get_global_size(0)) {
-        const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * cols;
-        const ofs_t from = entry_from(col, row_ptr[row], row_ptr[row + 1], column);
-        const long first = at[p], size = at[p + 1] - first, place = first + origin[group_of(origin, count, (long)p)].y;
-        const bool there = from < row_ptr[row + 1] && col[from] < column + cols;
-        for (long i = 0; i < size; i++) {
-            to_col[place + i] = (ushort)((i ? 0u : HEAD) | (there ? (uint)(col[from + i] - column) : NOTHING));
+    __local long4 walked[WEFT_WG]; // (first entry, place, size, column) of a long part, else no size
+    const uint lid = (uint)get_local_id(0);
+    for (ulong first = (ulong)get_group_id(0) * WEFT_WG; first < parts; first += get_global_size(0)) {
+        const ulong p = first + lid;
+        walked[lid] = (long4)(0, 0, 0, 0);
+        if (p < parts) {
+            const long row = (long)(p % (ulong)m), column = (long)(p / (ulong)m) * cols;
+            const ofs_t from = entry_from(col, row_ptr[row], row_ptr[row + 1], column);
+            const long size = at[p + 1] - at[p], place = at[p] + origin[group_of(origin, count, (long)p)].y;
+            if (from >= row_ptr[row + 1] || col[from] >= column + cols) {
+                to_col[place] = (ushort)(HEAD | NOTHING);
 #if WEFT_VAL_BITS
-            to_val[place + i] = there ? val[from + i] : (bits_t)0;
+                to_val[place] = (bits_t)0;
 #endif
+            } else if (size > LONG_PART)
+                walked[lid] = (long4)((long)from, place, size, column);
+            else
+                part_fill(col, val, to_col, to_val, (long)from, place, size, column, 0u, 1u);
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = 0u; k < WEFT_WG; k++)
+            part_fill(col, val, to_col, to_val, walked[k].x, walked[k].y, walked[k].z, walked[k].w, lid, WEFT_WG);
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 

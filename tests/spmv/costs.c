@@ -78,6 +78,48 @@ static void test_panels_cost(void)
     tap_ok(weft__spmv_panels_csr_us(&plan, 0) == 0, "not where the first cache holds x");
 }
 
+// Long rows in an x that the second cache does not hold: csr_lanes has them run together, and reads a line of x once. On an H200 lanes took
+// 91 us, csr_flags 172.
+static void test_second_cost(void)
+{
+    struct weft_context ctx = {.device = {.compute_units = 132, .local_bytes = 48 << 10, .max_wg = 1024}};
+    struct weft_spmv_plan plan = {.ctx = &ctx,
+                                  .type = WEFT_TYPE_F64,
+                                  .acc = WEFT_TYPE_F64,
+                                  .x_size = 19928965,
+                                  .a = {.m = 1221, .n = 19928965, .nnz = 7277089, .type = WEFT_TYPE_F64},
+                                  .stats = {.max_row = 6207, .far = 39936, .steps = {[5] = 228010}}};
+    const double lanes = weft__spmv_lanes_cost(&plan, 32), flags = weft__spmv_flags_cost(&plan),
+                 csr = weft__spmv_panels_csr_us(&plan, 0);
+    tap_ok(weft__spmv_lanes(&plan) == 32 && flags > 1.5 * lanes && csr > 80 && csr < 100,
+           "1221 long rows beyond the second cache: csr_lanes %.0f us, csr_flags %.0f, beside panels %.0f", lanes,
+           flags, csr);
+    ctx.device.cache_bytes = 256 << 20;
+    tap_ok(weft__spmv_lanes_cost(&plan, 32) > weft__spmv_flags_cost(&plan), "not where that holds x");
+    ctx.device.cache_bytes = 0;
+    plan.stats.far = 0;
+    tap_ok(weft__spmv_lanes_cost(&plan, 32) > weft__spmv_flags_cost(&plan), "nor where x is near");
+    plan.stats.far = 39936;
+    plan.a.m *= 1 << 10;
+    plan.a.nnz *= 1 << 10;
+    tap_ok(weft__spmv_lanes_cost(&plan, 2) > weft__spmv_flags_cost(&plan), "nor where not all rows run at a time");
+}
+
+// Panels of which one work-group has so much of a long row that the others wait.
+static void test_panels_shared(void)
+{
+    struct weft_context ctx = {.device = {.compute_units = 132, .local_bytes = 48 << 10, .max_wg = 1024}};
+    struct weft_spmv_plan plan = {.ctx = &ctx,
+                                  .type = WEFT_TYPE_F64,
+                                  .acc = WEFT_TYPE_F64,
+                                  .x_size = 21851,
+                                  .a = {.m = 21851, .n = 21851, .nnz = 12767027, .type = WEFT_TYPE_F64},
+                                  .stats = {.max_row = 273888, .far = 394633}};
+    const double csr = weft__spmv_panels_csr_us(&plan, 0);
+    tap_ok(weft__spmv_panels_shared(&plan, 0, 48360) && !weft__spmv_panels_shared(&plan, 0, 151000),
+           "CSR is expected to take %.0f us, more than panels unless a work-group has 151 000 entries", csr);
+}
+
 // Sliced ELL gains nothing beside csr_scalar where rows are short and the caches hold the matrix, and x is near.
 static void test_scalar_near(void)
 {
@@ -426,6 +468,8 @@ int main(void)
 {
     test_flags_cost();
     test_panels_cost();
+    test_second_cost();
+    test_panels_shared();
     test_scalar_near();
     test_memory_cost();
     test_kept_cost();

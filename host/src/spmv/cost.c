@@ -94,7 +94,8 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
     return lanes;
 }
 
-// Microseconds of a product by the CSR schedules of a GPU beside what reads of x take, which all of them have in common; fitted to
+// Microseconds of a product by the CSR schedules of a GPU beside what reads of x from the second cache take, which all of them have in
+// common; fitted to
 // 130 generated patterns in f32 and f64 on an H200 (bench/lab/csr_fit.py, docs/log/csr-costs.md). Work is for its 132 units; a
 // launch, and one row or one tile alone, take as long on a device of any size. Rates are for a million rows or entries, and for a
 // thousand groups of 32 lanes.
@@ -136,15 +137,40 @@ static double from_memory(const struct weft_spmv_plan *plan, double times)
     return weft__spmv_x_near(plan) ? times * (weft__spmv_csr_us(plan) - KEPT_US) : 0;
 }
 
-// Do few lanes of long rows find x that rows side by side have read? They do so with values of four bytes, where all rows run at a
-// time, and what they are at together is kept: two reads, and as far as entries at random lead or lag. On an H100 few lanes took
-// 0.74 to 0.94 times as long as csr_flags then, else up to 1.8 times (docs/log/csr-costs.md).
+// Bytes of x that rows which run at a time, `lanes` each, are at together: two reads, and as far as entries at random lead or lag; INFINITY
+// where not all rows run at a time.
+static double together_bytes(const struct weft_spmv_plan *plan, int lanes)
+{
+    const double mean = weft__spmv_mean_row(plan), x = (double)plan->x_size * (double)weft_type_bytes(plan->type);
+    if ((double)plan->a.m * lanes > (double)UNIT_RUNS * plan->ctx->device.compute_units)
+        return INFINITY;
+    return x * (4 * lanes / mean + 2 / sqrt(mean));
+}
+
+// Do few lanes of long rows find x that rows side by side have read? They do so with values of four bytes, where what they are at
+// together is kept. On an H100 few lanes took 0.74 to 0.94 times as long as csr_flags then, else up to 1.8 times (docs/log/csr-costs.md).
 #define FEW_LANES 4
 static int rows_together(const struct weft_spmv_plan *plan, int lanes)
 {
-    const double mean = weft__spmv_mean_row(plan), x = (double)plan->x_size * (double)weft_type_bytes(plan->type);
-    return !is_wide(plan) && (double)plan->a.m * lanes <= (double)UNIT_RUNS * plan->ctx->device.compute_units &&
-           x * (4 * lanes / mean + 2 / sqrt(mean)) <= KEPT_FLAGS;
+    return !is_wide(plan) && together_bytes(plan, lanes) <= KEPT_FLAGS;
+}
+
+// Microseconds beyond those of reads that the second cache holds, where x has more bytes: entries whose x comes from memory take so long,
+// a million. Rows that run together, if their columns ascend, read each line of x once (docs/log/long-rows.md). lanes: of a row; 0 where
+// work-groups share entries.
+#define SECOND_UNIT (272 << 10) // bytes of x for each unit, at least
+#define SECOND_US   18.0
+#define SECOND_LINE 128.0 // bytes
+static double second_us(const struct weft_spmv_plan *plan, int lanes)
+{
+    const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type), nnz = (double)plan->a.nnz,
+                 holds =
+                     most((double)SECOND_UNIT * plan->ctx->device.compute_units, (double)plan->ctx->device.cache_bytes);
+    if (weft__spmv_x_near(plan) || x <= holds)
+        return 0;
+    const bool together = lanes && weft__spmv_mean_row(plan) >= LONG_ROW && together_bytes(plan, lanes) <= holds;
+    const double missed = (1 - holds / x) * nnz;
+    return shared_out(plan, SECOND_US * 1e-6 * (together ? fmin(missed, x / SECOND_LINE) : missed));
 }
 
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
@@ -168,7 +194,8 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const double memory = slow                                             ? MEMORY_SLOW
                           : !wide && weft__spmv_mean_row(plan) >= LONG_ROW ? MEMORY_LONG
                                                                            : MEMORY_LANES;
-    return 4.8 + most(from_memory(plan, memory), most(alone, shared_out(plan, 0.12 * groups + step * steps)));
+    return 4.8 + second_us(plan, lanes) +
+           most(from_memory(plan, memory), most(alone, shared_out(plan, 0.12 * groups + step * steps)));
 }
 
 bool weft__spmv_streams(const struct weft_spmv_plan *plan)
@@ -190,15 +217,16 @@ static double scalar_rows_us(const struct weft_spmv_plan *plan)
     const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);
     const double groups = ceil((double)plan->a.m / 32) * 1e-3, steps = (double)plan->stats.steps[0] * 1e-3;
     const double alone = (double)plan->stats.max_row * (wide ? 0.065 : 0.042);
-    return 4.8 + most(from_memory(plan, wide ? MEMORY_SLOW : MEMORY_SCALAR),
-                      most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps)));
+    return 4.8 + second_us(plan, 1) +
+           most(from_memory(plan, wide ? MEMORY_SLOW : MEMORY_SCALAR),
+                most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps)));
 }
 
 // Blocks of rows, whose y is written once.
 static double scalar_blocks_us(const struct weft_spmv_plan *plan)
 {
     const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
-    return 4.8 + shared_out(plan, (is_wide(plan) ? 2.45 : 1.45) * rows + 8 * entries);
+    return 4.8 + second_us(plan, 0) + shared_out(plan, (is_wide(plan) ? 2.45 : 1.45) * rows + 8 * entries);
 }
 
 // Entries for each row up to which csr_scalar takes blocks of rows, and the most entries of 32 rows side by side, since the work-group of
@@ -239,7 +267,7 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
         weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX
             ? MISS_US * (weft__spmv_x_kept(plan) - kept(plan, is_wide(plan) ? KEPT_MERGE_WIDE : KEPT_MERGE))
             : 0;
-    return 6.4 + join +
+    return 6.4 + join + second_us(plan, 0) +
            most(from_memory(plan, is_wide(plan) ? MEMORY_SLOW : MEMORY_MERGE),
                 shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries));
 }
@@ -338,7 +366,7 @@ double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
     const double empty = scales ? SCALE_US + SCALE_BYTES * scale_us(plan) : flags_empty_us(plan),
                  work = shared_out(plan, flags_rows_us(plan, rates.row) + rates.entry * (double)plan->a.nnz * 1e-6 +
                                              (scales ? 0 : 7.3e-6 * (double)plan->info.empty_rows));
-    return 6.2 + most(from_memory(plan, rates.memory), scales ? empty + work : most(empty, work));
+    return 6.2 + second_us(plan, 0) + most(from_memory(plan, rates.memory), scales ? empty + work : most(empty, work));
 }
 
 // Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to. Of lengths beyond
@@ -399,10 +427,11 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 
 // On an H200 panels took 1.3 to 1.5 times as long as their bytes at full speed, and no less than the host takes for two launches
 // (docs/log/panels.md). Entries that lie anywhere leave empty so many parts; each has an entry that counts for nothing. Nothing else is on its
-// way while x comes to local memory, so that it counts twice.
+// way while x comes to local memory, so that it counts more.
 #define PANELS_US    5.5
 #define PANELS_LEAST 14.5
 #define PANELS_BYTES 1.45
+#define PANELS_X     1.2
 #define PANELS_GAIN  0.95 // of the time of CSR, at most
 // Bytes for each entry at the speed of memory that CSR takes as long as: so many, and more for reads of x that the first cache does not
 // keep, unless they are of what was read before.
@@ -445,11 +474,16 @@ static double push_us(const struct weft_spmv_plan *plan, const struct weft__spmv
 #define ALONE_US      12.0
 #define ALONE         0.28e-3 // an entry
 #define ALONE_WIDE    0.36e-3
-#define ALONE_CONVERT 0.07 // an entry, which one work-item counts and moves
+#define ALONE_CONVERT 0.002 // an entry, which one work-group of the conversion moves
 #define UNIT_GROUPS   2
 static double longest_part(const struct weft_spmv_plan *plan)
 {
     return (double)plan->stats.max_row / (double)weft__spmv_panels_count(plan);
+}
+
+static double team_us(const struct weft_spmv_plan *plan, double entries)
+{
+    return ALONE_US + (is_wide(plan) ? ALONE_WIDE : ALONE) * entries;
 }
 
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
@@ -460,9 +494,10 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
     const double nnz = (double)plan->a.nnz, parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan),
                  elements = nnz + parts * exp(-nnz / parts), vec = (double)weft_type_bytes(plan->type);
     const double bytes = elements * (2 + (double)weft_type_bytes(plan->a.type)) +
-                         2 * parts * (double)weft__spmv_acc_bytes(plan) + (double)(plan->a.m + 2 * plan->a.n) * vec;
+                         2 * parts * (double)weft__spmv_acc_bytes(plan) +
+                         ((double)plan->a.m + PANELS_X * (double)plan->a.n) * vec;
     const double share = nnz / (UNIT_GROUPS * (double)plan->ctx->device.compute_units),
-                 alone = ALONE_US + (is_wide(plan) ? ALONE_WIDE : ALONE) * (longest_part(plan) + share);
+                 alone = team_us(plan, longest_part(plan) + share);
     return most(most(PANELS_LEAST, alone),
                 PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
@@ -485,7 +520,8 @@ double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
     const int wide = weft_type_bytes(plan->type) == 8;
     const double missed = (1 - again) * (1 - weft__spmv_x_kept(plan));
     const double bytes = wide ? FAR_BYTES_WIDE + FAR_MORE_WIDE * missed : FAR_BYTES + FAR_BYTES_MORE * missed;
-    return FAR_US + bytes * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
+    return FAR_US + second_us(plan, weft__spmv_lanes(plan)) +
+           bytes * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
 }
 
 #define PANELS_CONVERT_US       1100.0
@@ -501,6 +537,11 @@ bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again)
 {
     const double csr = weft__spmv_panels_csr_us(plan, again), us = weft__spmv_panels_us(plan);
     return us <= PANELS_GAIN * csr && (double)plan->info.params.policy.products * (csr - us) >= panels_convert_us(plan);
+}
+
+bool weft__spmv_panels_shared(const struct weft_spmv_plan *plan, double again, double fullest)
+{
+    return team_us(plan, fullest) <= PANELS_GAIN * weft__spmv_panels_csr_us(plan, again);
 }
 
 // A read of x from local memory, which the first cache would not have kept, saves as long as so many bytes take. Each work-group reads

@@ -51,6 +51,8 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan);
 double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again);
 bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again);
+// Whether they still gain where the work-group that has most has so many entries, as a long part of a row makes it.
+bool weft__spmv_panels_shared(const struct weft_spmv_plan *plan, double again, double fullest);
 // Whether csr_hubs gains, and the products expected make up for its columns, where this share of the entries lies in hubs that the first
 // cache does not keep by itself.
 bool weft__spmv_hubs_repay(const struct weft_spmv_plan *plan, double share);

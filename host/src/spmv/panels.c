@@ -71,6 +71,8 @@ struct panels {
     cl_int cols;
     cl_uint panels, count; // work-groups of an SpMV
     cl_ulong parts;
+    double again;    // what far_check has found of the matrix
+    int64_t fullest; // entries of the work-group that has most
     int64_t chunks;
     int joiners;  // work-items that sum up a row's parts
     cl_int unfit; // nonzero: the panels of a row's entries do not ascend
@@ -116,11 +118,10 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
 }
 
 // auto supposed that reads of x lie far apart, unless x is near and panels gain by their bytes: do panels still repay?
-static weft_status far_check(struct weft_spmv_plan *plan, cl_command_queue queue)
+static weft_status far_check(struct panels *s, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    double again = 0;
-    weft_status status = weft__spmv_x_near(plan) ? WEFT_OK : weft__spmv_again(plan, queue, &again);
-    if (!status && !weft__spmv_panels_repay(plan, again))
+    weft_status status = weft__spmv_x_near(plan) ? WEFT_OK : weft__spmv_again(plan, queue, &s->again);
+    if (!status && !weft__spmv_panels_repay(plan, s->again))
         status = WEFT_ERANGE;
     return status;
 }
@@ -238,6 +239,7 @@ static void table_make(struct panels *s, struct weft__make *make, const struct c
             {(cl_uint)(from->part / m * s->cols), (cl_uint)s->chunks, (cl_uint)chunks, (cl_uint)to->part - 1}};
         origin[s->count++] = (cl_long2){{from->part, s->chunks * chunk - from->at}};
         s->chunks += chunks;
+        s->fullest = s->fullest < to->at - from->at ? to->at - from->at : s->fullest;
     }
     if (!make->status)
         make->status =
@@ -367,7 +369,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), weft__spmv_panels_local);
     if (!make.status && plan->bound > 0)
-        make.status = far_check(plan, queue);
+        make.status = far_check(s, plan, queue);
     if (make.status)
         return make.status;
     if (weft__spmv_push_size(plan).buckets) {
@@ -389,6 +391,8 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         make.status = size_check(s, plan, entries);
     if (!make.status)
         teams_make(s, plan, &make, queue, at);
+    if (!make.status && plan->bound > 0 && !weft__spmv_panels_shared(plan, s->again, (double)s->fullest))
+        make.status = WEFT_ERANGE;
     if (!make.status)
         arrays_make(s, plan, &make, queue, at);
     kernels_make(s, plan, &make);
