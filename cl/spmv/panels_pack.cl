@@ -63,8 +63,11 @@ WEFT_KERNEL void panels_count(__global const ofs_t *restrict row_ptr, __global c
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = 0u; k < WEFT_WG; k++) {
             const long4 part = walked[k];
+            int apart = 0; // no branch between the reads of a work-item
+#pragma unroll 8
             for (long i = part.x + lid; i < part.y; i += WEFT_WG)
-                fits = fits && col[i] >= part.z && col[i] < part.z + cols;
+                apart |= (int)(col[i] < part.z) | (int)(col[i] >= part.z + cols);
+            fits = fits && !apart;
         }
         if (!fits)
             atomic_or(unfit, 1);
@@ -149,6 +152,7 @@ WEFT_INLINE void part_fill(__global const idx_t *restrict col, __global const bi
                            __global ushort *restrict to_col, __global bits_t *restrict to_val, long from, long place,
                            long size, long column, uint first, uint step)
 {
+#pragma unroll 4
     for (long i = first; i < size; i += step) {
         to_col[place + i] = (ushort)((i ? 0u : HEAD) | (uint)(col[from + i] - column));
 #if WEFT_VAL_BITS

@@ -39,3 +39,12 @@ int64_t weft__spmv_panels_count(const struct weft_spmv_plan *plan)
 {
     return (int64_t)weft__max(weft__ceil_div((size_t)plan->a.n, (size_t)weft__spmv_panels_cols(plan)), 1);
 }
+
+#define ALONE 8 // parts of a row that one work-item sums up, whatever the number of rows
+int weft__spmv_panels_joiners(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_panels_count(plan) > ALONE &&
+                   plan->a.m * 32 <= (int64_t)WEFT__SPMV_UNIT_ITEMS * plan->ctx->device.compute_units
+               ? 32
+               : 1;
+}

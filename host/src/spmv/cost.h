@@ -11,12 +11,20 @@
 #define WEFT__SPMV_STEP_US   0.4
 #define WEFT__SPMV_STEP16_US 0.6
 
+// What the second cache keeps, at full speed: microseconds, 380 KiB for each unit.
+#define WEFT__SPMV_KEPT_US 12.0
+
+// Microseconds in which a GPU moves so many bytes at its full speed.
+double weft__spmv_bytes_us(const struct weft_spmv_plan *plan, double bytes);
 // Entries of a row.
 double weft__spmv_mean_row(const struct weft_spmv_plan *plan);
 // Are rows that are not empty so long on average that the lanes of csr_flags had better take entries side by side?
 bool weft__spmv_rows_long(const struct weft_spmv_plan *plan);
 // Does a row by itself find what it reads of x side by side or in the first cache?
 int weft__spmv_x_near(const struct weft_spmv_plan *plan);
+// Does the first cache of a unit hold all of x? The share of entries that are not beside the one before, in the mean of rows.
+bool weft__spmv_x_cached(const struct weft_spmv_plan *plan);
+double weft__spmv_far_share(const struct weft_spmv_plan *plan);
 // Do rows read x side by side, of a matrix that comes from memory for the most part?
 bool weft__spmv_streams(const struct weft_spmv_plan *plan);
 // Whether csr_scalar takes as long as sliced ELL or less: rows are short, x is near, and the caches hold the matrix.
@@ -43,6 +51,8 @@ bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan);
 // Whether csr_flags takes less time when a launch before scales all of y than when its tiles share the empty rows. Never with f64_sums:
 // y would be rounded twice.
 bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan);
+// Microseconds that CSR takes beyond reads of x from the second cache, where that does not hold x.
+double weft__spmv_csr_more_us(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
 // Microseconds of a product by panels, and by CSR beside them: where x is far, with reads that take a sector of the second cache, but

@@ -56,11 +56,9 @@ const struct weft__tunables weft__spmv_panels_tunables[] = {
     {"spmv", "panels", WEFT_SCHEDULE_GPU, "spmv.panels", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune)},
     {0},
 };
-#define NOTHING    0x7fff
-#define PACK_WG    64
-#define JOIN_WG    128
-#define ALONE      8    // parts of a row that one work-item sums up, whatever the number of rows
-#define UNIT_ITEMS 1024 // work-items of an SpMV that a compute unit runs at a time on an H200
+#define NOTHING 0x7fff
+#define PACK_WG 64
+#define JOIN_WG 128
 // Entries of a row in any order that auto lets one work-item walk over: on an H200 a row of 66 667 took 13 ms, one of 125 000 took 20.
 #define WALKED 4096
 enum { TABLE, ORIGIN, COL, VAL, HEADS, PART, NBUFFERS };
@@ -198,7 +196,7 @@ static cl_uint teams_share(const struct panels *s, const struct weft_spmv_plan *
                            cl_uint *own)
 {
     const int wg = plan->info.params.gpu.wg;
-    const int64_t units = (int64_t)weft__max(UNIT_ITEMS / (size_t)wg, 1) * plan->ctx->device.compute_units,
+    const int64_t units = (int64_t)weft__max(WEFT__SPMV_UNIT_ITEMS / (size_t)wg, 1) * plan->ctx->device.compute_units,
                   most = (begin[s->panels] - 1) / ((int64_t)wg * plan->info.params.gpu.ipt) + 1;
     const cl_uint teams = (cl_uint)(units < most ? units : most);
     cl_uint count = s->panels;
@@ -383,7 +381,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     s->cols = weft__spmv_panels_cols(plan);
     s->panels = (cl_uint)weft__spmv_panels_count(plan);
     s->parts = (cl_ulong)s->panels * (cl_ulong)plan->a.m;
-    s->joiners = s->panels > ALONE && plan->a.m * 32 <= (int64_t)UNIT_ITEMS * plan->ctx->device.compute_units ? 32 : 1;
+    s->joiners = weft__spmv_panels_joiners(plan);
     make.status = size_check(s, plan, (int64_t)s->parts); // before memory is taken for them
     if (!make.status)
         parts_count(s, plan, &make, queue, &plan->a, 1, &at, &entries);
