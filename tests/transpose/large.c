@@ -224,6 +224,46 @@ static void test_chunks(struct test_device *dev)
     dev->ctx->device = own;
 }
 
+// Three passes of values of 8 bytes have tiles of half as many entries on NVIDIA's devices, while their bins are few or entries are no more
+// than columns; no others have, nor where a size of tiles is given.
+static void test_half(void)
+{
+    static const struct {
+        int64_t m, n, nnz;
+        enum weft_type type;
+        enum weft_lanes lanes;
+        int wg_large, ipt;
+    } cases[] = {{4962164, 4962164, 8747103, WEFT_TYPE_F64, WEFT_LANES_PTX, 0, 8},
+                 {20000000, 20000000, 18946423, WEFT_TYPE_F64, WEFT_LANES_PTX, 0, 8},
+                 {4962164, 4962164, 8747103, WEFT_TYPE_F32, WEFT_LANES_PTX, 0, 16},
+                 {4962164, 4962164, 8747103, WEFT_TYPE_F64, WEFT_LANES_PTX, 512, 16},
+                 {8000000, 8000000, 30000000, WEFT_TYPE_F64, WEFT_LANES_PTX, 0, 16},
+                 {20000000, 20000000, 761949, WEFT_TYPE_F64, WEFT_LANES_PTX, 0, 16},
+                 {500000, 500000, 10000000, WEFT_TYPE_F64, WEFT_LANES_PTX, 0, 16},
+                 {40000000, 40000000, 36000000, WEFT_TYPE_F64, WEFT_LANES_PTX, 0, 16},
+                 {4962164, 4962164, 8747103, WEFT_TYPE_F64, WEFT_LANES_LOCAL, 0, 16}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_context ctx = {.device = {.vendor = "NVIDIA Corporation",
+                                              .type = CL_DEVICE_TYPE_GPU,
+                                              .compute_units = 132,
+                                              .lanes = cases[i].lanes,
+                                              .fence = true,
+                                              .local_bytes = 48 << 10,
+                                              .max_wg = 1024,
+                                              .global_bytes = INT64_C(140) << 30,
+                                              .max_alloc_bytes = INT64_C(35) << 30},
+                                   .schedule = WEFT_SCHEDULE_GPU};
+        const struct weft__transpose_shape shape = {
+            .m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = cases[i].type, .ofs = WEFT_OFS_32};
+        struct weft_transpose_info info = {.params.gpu.wg_large = cases[i].wg_large};
+        const weft_status status = weft__scan_plan(&ctx, &shape, &info);
+        tap_ok(!status && info.params.gpu.ipt == cases[i].ipt,
+               "%lld columns, %lld entries, %s, lanes %d, large tiles %d: %d entries a work-item",
+               (long long)cases[i].n, (long long)cases[i].nnz, weft_type_name(cases[i].type), (int)cases[i].lanes,
+               cases[i].wg_large, info.params.gpu.ipt);
+    }
+}
+
 static void test_layouts(struct test_device *dev)
 {
     static const int64_t entries[] = {
@@ -274,6 +314,7 @@ static void test_layouts(struct test_device *dev)
 int main(void)
 {
     rng = rng_start();
+    test_half();
     test_device_each(test_layouts);
     return tap_done();
 }

@@ -26,6 +26,10 @@
 // where values have 8 bytes, since rows travel on their own; and below so many a pass over buckets.
 #define RUN_FIRST   32
 #define RUN_BUCKETS 16
+// docs/log/three-passes.md. With values of 8 bytes tiles of half as many entries, up to so many in all, where each bin of the first two of
+// three passes still has so many.
+#define HALF_MOST (INT64_C(1) << 25)
+#define RUN_HALF  16
 // Two passes are crowded whose buckets have more tiles than this in the mean. They are three where a column has more bits than two
 // digits less TWO_LESS.
 #define CROWDED  3.5
@@ -489,6 +493,24 @@ int weft__scan_layout_like(struct weft__scan_layout *l, const struct weft_contex
            UINT32_C(1) << l->low_bits <= like->last_bins;
 }
 
+// Values of 8 bytes take so many registers that one work-group with 16 entries a work-item has a unit of NVIDIA's to itself. No more entries
+// than columns, of which all passes wait for memory, take half tiles whatever the bins.
+static void tile_halve(struct weft_transpose_params *p, const struct weft_context *ctx,
+                       const struct weft__transpose_shape *shape, const struct weft__scan_layout *l)
+{
+    struct weft_transpose_params half = *p;
+    struct weft__scan_layout other;
+    if (weft__caps_of(ctx).lanes != WEFT_LANES_PTX || l->passes != 3 || l->sparse || shape->nnz > HALF_MOST ||
+        weft_type_bytes(shape->type) != 8 || weft__transpose_pos(shape) != WEFT_OFS_32 || p->gpu.ipt < 2 * LAST_IPT)
+        return;
+    half.gpu.ipt /= 2;
+    half.gpu.wg_large = half.gpu.wg;
+    weft__scan_layout_make(&other, ctx, shape, &half);
+    const size_t bins = weft__max((size_t)other.nbuckets, (size_t)1 << other.mid_bits);
+    if (other.passes == 3 && (shape->nnz <= shape->n || bins * RUN_HALF <= (size_t)half.gpu.wg * (size_t)half.gpu.ipt))
+        *p = half;
+}
+
 weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
                             struct weft_transpose_info *info)
 {
@@ -528,6 +550,8 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
         if (other.gpu.wg && (size_t)other.gpu.wg <= weft__wg_most(ctx) && val == 4 && l.wide_ipt && other.gpu.ipt &&
             fits(ctx, shape, &other))
             *p = other;
+        if (!wg_large)
+            tile_halve(p, ctx, shape, &l);
     }
     while (!ipt_given && p->gpu.ipt > 4 && !fits(ctx, shape, p))
         p->gpu.ipt /= 2;
