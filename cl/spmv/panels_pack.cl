@@ -36,37 +36,46 @@ WEFT_INLINE ofs_t entry_from(__global const idx_t *col, ofs_t lo, ofs_t hi, long
 
 // Parts of more entries are walked by a whole group: a group has the parts p with p / WEFT_WG alike, then strides.
 #define LONG_PART 256
+struct walked {
+    long from, size; // entries; size 0: a part that its work-item walks by itself
+    long place, column;
+};
 
 // size[p]: entries of part p. *unfit is 1 where the panels of a row's entries do not ascend, and the sizes are of no use.
 WEFT_KERNEL void panels_count(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                               __global long *restrict size, __global int *restrict unfit, idx_t m, ulong parts,
                               idx_t cols)
 {
-    __local long4 walked[WEFT_WG]; // (first entry, behind the last, column) of a long part, else no entries
+    __local struct walked walked[WEFT_WG];
     const uint lid = (uint)get_local_id(0);
     for (ulong first = (ulong)get_group_id(0) * WEFT_WG; first < parts; first += get_global_size(0)) {
         const ulong p = first + lid;
         bool fits = true;
-        walked[lid] = (long4)(0, 0, 0, 0);
+        walked[lid].size = 0;
         if (p < parts) {
-            const long row = (long)(p % (ulong)m), column = (long)(p / (ulong)m) * cols;
-            const ofs_t end = row_ptr[row + 1], from = entry_from(col, row_ptr[row], end, column),
-                        to = entry_from(col, from, end, column + cols);
-            if (to - from > LONG_PART)
-                walked[lid] = (long4)((long)from, (long)to, column, 0);
-            else
+            const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * cols;
+            // Both ends are searched in the whole row, so that a part begins where the one before ends, whatever the order.
+            const ofs_t begin = row_ptr[row], end = row_ptr[row + 1], from = entry_from(col, begin, end, column),
+                        to = entry_from(col, begin, end, column + cols);
+            if (to - from > LONG_PART) {
+                walked[lid].from = (long)from;
+                walked[lid].size = (long)(to - from);
+                walked[lid].column = column;
+            } else
                 for (ofs_t i = from; i < to; i++)
                     fits = fits && col[i] >= column && col[i] < column + cols;
-            fits = fits && !(column == 0 && from > row_ptr[row]) && !(p + (ulong)m >= parts && to < end);
+            fits = fits && !(column == 0 && from > begin) && !(p + (ulong)m >= parts && to < end);
             size[p] = max((long)(to - from), 1l);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = 0u; k < WEFT_WG; k++) {
-            const long4 part = walked[k];
+            if (!walked[k].size)
+                continue;
+            const long from = walked[k].from, size = walked[k].size, column = walked[k].column;
             int apart = 0; // no branch between the reads of a work-item
 #pragma unroll 8
-            for (long i = part.x + lid; i < part.y; i += WEFT_WG)
-                apart |= (int)(col[i] < part.z) | (int)(col[i] >= part.z + cols);
+            for (long i = lid; i < size; i += WEFT_WG)
+                apart |= (int)(col[from + i] < column) | (int)(col[from + i] >= column + cols);
             fits = fits && !apart;
         }
         if (!fits)
@@ -148,9 +157,9 @@ WEFT_KERNEL void panels_lines(__global const long *restrict at, __global const l
 }
 
 // The entries of a part, which are `from` .., to their places: those from `first` on, `step` apart.
-WEFT_INLINE void part_fill(__global const idx_t *restrict col, __global const bits_t *restrict val,
-                           __global ushort *restrict to_col, __global bits_t *restrict to_val, long from, long place,
-                           long size, long column, uint first, uint step)
+WEFT_INLINE void part_fill(__global const idx_t *col, __global const bits_t *val, __global ushort *to_col,
+                           __global bits_t *to_val, long from, long place, long size, long column, uint first,
+                           uint step)
 {
 #pragma unroll 4
     for (long i = first; i < size; i += step) {
@@ -167,13 +176,13 @@ WEFT_KERNEL void panels_fill(__global const ofs_t *restrict row_ptr, __global co
                              __global const long2 *restrict origin, __global ushort *restrict to_col,
                              __global bits_t *restrict to_val, idx_t m, ulong parts, uint count, idx_t cols)
 {
-    __local long4 walked[WEFT_WG]; // (first entry, place, size, column) of a long part, else no size
+    __local struct walked walked[WEFT_WG];
     const uint lid = (uint)get_local_id(0);
     for (ulong first = (ulong)get_group_id(0) * WEFT_WG; first < parts; first += get_global_size(0)) {
         const ulong p = first + lid;
-        walked[lid] = (long4)(0, 0, 0, 0);
+        walked[lid].size = 0;
         if (p < parts) {
-            const long row = (long)(p % (ulong)m), column = (long)(p / (ulong)m) * cols;
+            const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * cols;
             const ofs_t from = entry_from(col, row_ptr[row], row_ptr[row + 1], column);
             const long size = at[p + 1] - at[p], place = at[p] + origin[group_of(origin, count, (long)p)].y;
             if (from >= row_ptr[row + 1] || col[from] >= column + cols) {
@@ -181,14 +190,19 @@ WEFT_KERNEL void panels_fill(__global const ofs_t *restrict row_ptr, __global co
 #if WEFT_VAL_BITS
                 to_val[place] = (bits_t)0;
 #endif
-            } else if (size > LONG_PART)
-                walked[lid] = (long4)((long)from, place, size, column);
-            else
+            } else if (size > LONG_PART) {
+                walked[lid].from = (long)from;
+                walked[lid].size = size;
+                walked[lid].place = place;
+                walked[lid].column = column;
+            } else
                 part_fill(col, val, to_col, to_val, (long)from, place, size, column, 0u, 1u);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = 0u; k < WEFT_WG; k++)
-            part_fill(col, val, to_col, to_val, walked[k].x, walked[k].y, walked[k].z, walked[k].w, lid, WEFT_WG);
+            if (walked[k].size)
+                part_fill(col, val, to_col, to_val, walked[k].from, walked[k].place, walked[k].size, walked[k].column,
+                          lid, WEFT_WG);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

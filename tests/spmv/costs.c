@@ -99,7 +99,8 @@ static void test_second_cost(void)
     ctx.device.cache_bytes = 0;
     plan.stats.far = 0;
     tap_ok(weft__spmv_lanes_cost(&plan, 32) > weft__spmv_flags_cost(&plan), "nor where x is near");
-    plan.stats.far = 39936;
+    plan.stats.far = 39936 << 10;
+    plan.stats.steps[1] = INT64_C(250000) << 10;
     plan.a.m *= 1 << 10;
     plan.a.nnz *= 1 << 10;
     tap_ok(weft__spmv_lanes_cost(&plan, 2) > weft__spmv_flags_cost(&plan), "nor where not all rows run at a time");

@@ -18,16 +18,17 @@
 #endif
 
 // How the columns of a row stand.
-enum order { ASCEND, PANELS_ASCEND, ANY };
-static const char *const orders[] = {"ascending", "ascending but for neighbours", "in any order"};
+enum order { ASCEND, PANELS_ASCEND, LONG_APART, SHORT_APART, ANY, NORDERS };
+static const char *const orders[] = {"ascending", "ascending but for neighbours", "ascending but for two of a long row",
+                                     "ascending but for two of a short row", "in any order"};
 
-enum { LONG_ROW = 7 };
+enum { LONG_ROW = 7, SHORT_ROW = 6 };
 // Several panels; few rows in so many that several work-items sum up the parts of each. A checker has fewer entries in
 // LONG_ROW, and fewer rows where products wait in buckets: an entry takes it a millisecond.
 static const struct size {
     int m, n, few; // few: entries of a row, at most, where these lie in many panels; or 0
 } sizes[] = {{301, 60000, 0}, {37, 150000, 0}}, checked[] = {{101, 60000, 0}, {13, 90000, 0}}, few = {20000, 60000, 4},
-  few_checked = {6000, 60000, 4}, slabs = {40000, 1600000, 50};
+  few_checked = {6000, 60000, 4}, slabs = {40000, 1600000, 50}, tiny = {7, 60000, 0};
 #define NOBODY   20000 // from here on
 #define NOBODY_N 12000 // columns that no row has: more than a panel
 
@@ -48,6 +49,13 @@ static int value_get(const void *from, enum weft_type type, int64_t i)
     return type == WEFT_TYPE_F32   ? (int)((const float *)from)[i]
            : type == WEFT_TYPE_F64 ? (int)((const double *)from)[i]
                                    : ((const int32_t *)from)[i];
+}
+
+static void swap(int32_t *col, int64_t p, int64_t other)
+{
+    const int32_t c = col[p];
+    col[p] = col[other];
+    col[other] = c;
 }
 
 // Every fifth row is empty; row LONG_ROW has every third column, or ninth, and some twice. Values and x are small integers, so that any
@@ -72,17 +80,14 @@ static struct weft_csr matrix(const struct size *size, int checker, enum order o
         }
         for (int64_t p = begin; order == PANELS_ASCEND && p + 1 < at; p += 2)
             if (a.col[p + 1] - a.col[p] < 8 &&
-                a.col[p] / 32 == a.col[p + 1] / 32) { // of one panel: their ends divide by 32
-                const int32_t c = a.col[p];
-                a.col[p] = a.col[p + 1];
-                a.col[p + 1] = c;
-            }
-        for (int64_t p = at - 1; order == ANY && p > begin; p--) {
-            const int64_t other = begin + (int64_t)rng_below(&rng, (uint64_t)(p - begin + 1));
-            const int32_t c = a.col[p];
-            a.col[p] = a.col[other];
-            a.col[other] = c;
-        }
+                a.col[p] / 32 == a.col[p + 1] / 32) // of one panel: their ends divide by 32
+                swap(a.col, p, p + 1);
+        for (int64_t p = at - 1; order == ANY && p > begin; p--)
+            swap(a.col, p, begin + (int64_t)rng_below(&rng, (uint64_t)(p - begin + 1)));
+        const int64_t half = (at - begin) / 2;
+        if (half && ((order == LONG_APART && i == LONG_ROW) || (order == SHORT_APART && i == SHORT_ROW)))
+            swap(a.col, begin + (int64_t)rng_below(&rng, (uint64_t)half),
+                 begin + half + (int64_t)rng_below(&rng, (uint64_t)half));
     }
     a.nnz = at;
     return a;
@@ -454,7 +459,7 @@ static void test_each(struct test_device *dev)
                  {WEFT_TYPE_I32, WEFT_OFS_32, 0, 128, 4}};
     const int most = (int)weft_context_device(dev->ctx)->max_wg / 32 * 32;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int order = 0; order < 3; order++) {
+        for (int order = 0; order < NORDERS; order++) {
             if (test_sample() && (i + (size_t)order) % 2)
                 continue;
             if (cases[i].type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64)
@@ -464,6 +469,9 @@ static void test_each(struct test_device *dev)
                       cases[i].type, cases[i].ofs, cases[i].semiring, cases[i].wg < most ? cases[i].wg : most,
                       cases[i].ipt);
         }
+    // Where two entries of one row have changed places, it depends on them what a search by halves meets.
+    for (int i = 0; i < (dev->checker ? 4 : 24); i++)
+        check(dev, &tiny, SHORT_APART, WEFT_TYPE_F32, WEFT_OFS_32, 0, 64, 4);
     check_few(dev);
     if (!dev->checker) // an entry takes a checker a millisecond
         check_slabs(dev);

@@ -93,10 +93,9 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 }
 
 // Microseconds of a product by the CSR schedules of a GPU beside what reads of x from the second cache take, which all of them have in
-// common; fitted to
-// 130 generated patterns in f32 and f64 on an H200 (bench/lab/csr_fit.py, docs/log/csr-costs.md). Work is for its 132 units; a
-// launch, and one row or one tile alone, take as long on a device of any size. Rates are for a million rows or entries, and for a
-// thousand groups of 32 lanes.
+// common; fitted to 130 generated patterns in f32 and f64 on an H200 (bench/lab/csr_fit.py, docs/log/csr-costs.md). Work is for its 132
+// units; a launch, and one row or one tile alone, take as long on a device of any size. Rates are for a million rows or entries, and for
+// a thousand groups of 32 lanes.
 //
 // Where the matrix comes from memory and x is near, a schedule takes so many times as long as its bytes at full speed, beyond what
 // the second cache keeps. Lanes take longer where x is large or rows are very long, csr_flags where they are short
@@ -160,7 +159,8 @@ static int rows_together(const struct weft_spmv_plan *plan, int lanes)
 // Microseconds beyond those of reads that the second cache holds, where x has more bytes: entries whose x comes from memory take so long,
 // a million. Rows that run together, if their columns ascend, read each line of x once (docs/log/long-rows.md). lanes: of a row; 0 where
 // work-groups share entries.
-#define SECOND_UNIT (272 << 10) // bytes of x for each unit, at least
+#define SECOND_UNIT                                                                                                    \
+    (272 << 10) // bytes of x for each unit, at least, as fitted: the matrix comes through that cache, too
 #define SECOND_US   18.0
 #define SECOND_LINE 128.0 // bytes
 static double second_us(const struct weft_spmv_plan *plan, int lanes)
@@ -370,6 +370,11 @@ double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
                  work = shared_out(plan, flags_rows_us(plan, rates.row) + rates.entry * (double)plan->a.nnz * 1e-6 +
                                              (scales ? 0 : 7.3e-6 * (double)plan->info.empty_rows));
     return 6.2 + second_us(plan, 0) + most(from_memory(plan, rates.memory), scales ? empty + work : most(empty, work));
+}
+
+double weft__spmv_shared_more_us(const struct weft_spmv_plan *plan)
+{
+    return second_us(plan, 0);
 }
 
 double weft__spmv_csr_more_us(const struct weft_spmv_plan *plan)

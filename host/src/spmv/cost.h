@@ -51,8 +51,10 @@ bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan);
 // Whether csr_flags takes less time when a launch before scales all of y than when its tiles share the empty rows. Never with f64_sums:
 // y would be rounded twice.
 bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan);
-// Microseconds that CSR takes beyond reads of x from the second cache, where that does not hold x.
+// Microseconds that CSR takes beyond reads of x from the second cache, where that does not hold x: by csr_flags or csr_lanes, whichever takes
+// less; and where work-groups share entries, as by csr_flags and csr_hubs.
 double weft__spmv_csr_more_us(const struct weft_spmv_plan *plan);
+double weft__spmv_shared_more_us(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
 // Microseconds of a product by panels, and by CSR beside them: where x is far, with reads that take a sector of the second cache, but

@@ -106,7 +106,8 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
 #define NEAR_FAR   1.04
 #define NEAR_PART  24 // entries a part, at least: fewer, and the sums of parts take what columns of 16 bits gain
 
-double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
+// more: beyond reads of x from the second cache.
+static double csr_us(const struct weft_spmv_plan *plan, double again, double more)
 {
     if (weft__spmv_x_near(plan)) {
         const double parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan),
@@ -119,7 +120,12 @@ double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
     const int wide = weft_type_bytes(plan->type) == 8;
     const double missed = (1 - again) * (1 - weft__spmv_x_kept(plan));
     const double bytes = wide ? FAR_BYTES_WIDE + FAR_MORE_WIDE * missed : FAR_BYTES + FAR_BYTES_MORE * missed;
-    return FAR_US + weft__spmv_csr_more_us(plan) + weft__spmv_bytes_us(plan, bytes * (double)plan->a.nnz);
+    return FAR_US + more + weft__spmv_bytes_us(plan, bytes * (double)plan->a.nnz);
+}
+
+double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
+{
+    return csr_us(plan, again, weft__spmv_csr_more_us(plan));
 }
 
 #define PANELS_CONVERT_US       1100.0
@@ -152,23 +158,22 @@ bool weft__spmv_panels_shared(const struct weft_spmv_plan *plan, double again, d
 #define HUBS_SAMPLE_US        500.0
 #define HUBS_SAMPLE_SHARE     0.02 // of the time of the products, at most
 
-static double hubs_save(const struct weft_spmv_plan *plan, double share)
+static double hubs_us(const struct weft_spmv_plan *plan, double share, double again)
 {
     const double bytes = HUBS_BYTES * share * (double)plan->a.nnz;
-    return weft__spmv_bytes_us(plan, bytes) - HUBS_US;
+    return csr_us(plan, again, weft__spmv_shared_more_us(plan)) + HUBS_US - weft__spmv_bytes_us(plan, bytes);
 }
 
 bool weft__spmv_hubs_repay(const struct weft_spmv_plan *plan, double share)
 {
-    const double saved = hubs_save(plan, share);
-    return saved >= HUBS_GAIN * weft__spmv_panels_csr_us(plan, 0) &&
-           (double)plan->info.params.policy.products * saved >=
-               HUBS_CONVERT_US + HUBS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
+    const double csr = weft__spmv_panels_csr_us(plan, 0), saved = csr - hubs_us(plan, share, 0);
+    return saved >= HUBS_GAIN * csr && (double)plan->info.params.policy.products * saved >=
+                                           HUBS_CONVERT_US + HUBS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
 }
 
 bool weft__spmv_hubs_lead(const struct weft_spmv_plan *plan, double share, double again)
 {
-    return weft__spmv_panels_csr_us(plan, again) - hubs_save(plan, share) <= weft__spmv_panels_us(plan);
+    return hubs_us(plan, share, again) <= weft__spmv_panels_us(plan);
 }
 
 bool weft__spmv_hubs_sampled(const struct weft_spmv_plan *plan)
