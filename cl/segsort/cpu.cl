@@ -68,6 +68,24 @@ WEFT_INLINE void insertion_sort(struct array out, struct array in, long a, long 
 #endif
     }
 }
+// Do two arrays share keys or payload? Both?
+WEFT_INLINE bool array_shares(struct array a, struct array b)
+{
+#if WEFT_VAL_BITS
+    if (a.val == b.val)
+        return true;
+#endif
+    return a.key == b.key;
+}
+WEFT_INLINE bool array_same(struct array a, struct array b)
+{
+#if WEFT_VAL_BITS
+    if (a.val != b.val)
+        return false;
+#endif
+    return a.key == b.key;
+}
+
 WEFT_INLINE void radix_sort(struct array out, struct array other, struct array in, long a, long b)
 {
     key_t ones = 0, zeros = 0;
@@ -79,11 +97,11 @@ WEFT_INLINE void radix_sort(struct array out, struct array other, struct array i
     uint steps = 0;
     for (uint shift = 0; shift < WEFT_KEY_BITS; shift += 8)
         steps += (differ >> shift & 255) != 0;
-    // The last step writes to `out`; no step may write where it reads.
+    // The last step writes to `out`; no step may write where it reads. Keys and payload may each be in place.
     struct array to = steps & 1 ? out : other, spare = steps & 1 ? other : out;
-    if (!steps || to.key == in.key) {
+    if (!steps || array_shares(to, in)) {
         struct array copy = steps ? spare : out;
-        if (copy.key != in.key)
+        if (!array_same(copy, in))
             for (long i = a; i < b; i++)
                 move(copy, i, in, i);
         in = copy;

@@ -102,7 +102,7 @@ WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, 
         for (int d = WEFT_LPR / 2; d > 0; d /= 2)
             for (int i = 0; i < d; i++)
                 s[i] = plus(s[i], s[i + d]);
-        sum = s[0];
+        sum = FROM_ZERO(s[0]);
     }
 #endif
     for (; p < end; p++)

@@ -94,7 +94,7 @@ WEFT_KERNEL void spmv_csr_fixed(__global const ofs_t *restrict row_ptr, __global
                     sum = plus(sum, prod[k]);
             }
             if (!cut)
-                put(y, row0 + i, sum, alpha, beta);
+                put(y, row0 + i, FROM_ZERO(sum), alpha, beta);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -96,7 +96,7 @@ WEFT_KERNEL void spmv_csr_fixed_cpu(__global const ofs_t *restrict row_ptr, __gl
                 sum = p == from ? part : plus(sum, part);
         }
         if (!cut)
-            put(y, row, sum, alpha, beta);
+            put(y, row, FROM_ZERO(sum), alpha, beta);
         p = end;
     }
 }

@@ -32,11 +32,11 @@ WEFT_KERNEL void spmv_csr_gaps(__global const ofs_t *restrict row_ptr, __global 
     const int lid = (int)get_local_id(0);
     for (long base = (long)get_group_id(0) * ROWS; base < m; base += (long)get_num_groups(0) * ROWS) {
         const int count = (int)min((long)ROWS, (long)m - base);
-        const ofs_t end = row_ptr[base + count];
+        const pos_t end = row_ptr[base + count];
         for (int i = lid; i < count; i += WEFT_WG) // which the same work-item puts into y
             sums[i] = ZERO;
-        for (ofs_t first = row_ptr[base]; first < end; first += PART) {
-            const int taken = (int)min((ofs_t)PART, end - first);
+        for (pos_t first = row_ptr[base]; first < end; first += PART) {
+            const int taken = (int)min((pos_t)PART, end - first);
             idx_t c[EACH], row[EACH];
             acc_t a[EACH];
 #pragma unroll

@@ -33,6 +33,6 @@ WEFT_KERNEL void spmv_fixed_join(__global const ofs_t *restrict row_ptr, __globa
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (lid == 0)
-            put(y, row, sum, alpha, beta);
+            put(y, row, FROM_ZERO(sum), alpha, beta);
     }
 }

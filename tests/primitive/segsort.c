@@ -25,7 +25,8 @@ enum split {
 static const char *const split_names[] = {"blocks", "one segment", "tiny", "mixed", "mostly empty", "hollow"};
 
 enum place { APART, ALL, KEYS, PAYLOAD }; // what is sorted in place
-enum keys { ANY, FEW, SAME, DOWN, BIT };  // random; below 5 and negative ones; all equal; descending; one bit differs
+static const char *const place_names[] = {"", ", in place", ", keys in place", ", payload in place"};
+enum keys { ANY, FEW, SAME, DOWN, BIT }; // random; below 5 and negative ones; all equal; descending; one bit differs
 static const char *const key_names[] = {"any", "few", "same", "down", "one bit"};
 
 struct sort_case {
@@ -146,7 +147,7 @@ static int check(struct test_device *dev, const struct sort_case *c)
         "%s: %s payload %d, %lld %s keys, %s, block %lld, ofs %d%s, wg %d ipt %d bits %d groups %d, form %d wg "
         "%d ipt %d bits %d look %d words %d",
         dev->name, weft_key_name(c->key), c->payload_bytes, (long long)c->n, key_names[c->keys], split_names[c->split],
-        (long long)c->block, (int)ob * 8, c->in_place ? ", in place" : "", test_value(dev, "segsort", &c->params, "wg"),
+        (long long)c->block, (int)ob * 8, place_names[c->in_place], test_value(dev, "segsort", &c->params, "wg"),
         test_value(dev, "segsort", &c->params, "ipt"), test_value(dev, "segsort", &c->params, "bits"),
         test_value(dev, "segsort", &c->params, "groups"), (int)c->params.whole, c->params.gpu.radix.wg,
         c->params.gpu.radix.ipt, c->params.gpu.radix.bits, c->params.gpu.radix.look, c->params.gpu.radix.words);
@@ -195,6 +196,17 @@ static void test_edges(struct test_device *dev)
                                   .split = split,
                                   .keys = (enum keys)(i % 4),
                                   .in_place = (int)i % 2,
+                                  .params = params_small(dev)};
+            check(dev, &c);
+        }
+    // Either array in place, with any number of digits that differ, among which is none.
+    for (int place = APART; place <= PAYLOAD; place++)
+        for (enum keys keys = ANY; keys <= BIT; keys++) {
+            struct sort_case c = {.payload_bytes = 4,
+                                  .n = test_sample() ? 100 : 33 * tile + 5,
+                                  .split = ONE,
+                                  .keys = keys,
+                                  .in_place = place,
                                   .params = params_small(dev)};
             check(dev, &c);
         }

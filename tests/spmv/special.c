@@ -92,8 +92,57 @@ static void test(struct test_device *dev, enum weft_type type, int f64_sums, siz
     test_problem_free(&p);
 }
 
+static bool has_nan(const struct test_problem *p)
+{
+    for (int64_t i = 0; i < M; i++)
+        if (isnan(p->type == WEFT_TYPE_F32 ? ((const float *)p->y)[i] : ((const double *)p->y)[i]))
+            return true;
+    return false;
+}
+
+// Rows all of whose products are NaN, of few entries and of many: least and greatest pass over NaN, so that such a row is as one without
+// entries, by every algorithm but csr_flags and csr_hubs (docs/spmv.md). beta is 0: y says it alone.
+static void test_nan(struct test_device *dev, enum weft_type type, enum weft_spmv_semiring semiring)
+{
+    static const enum weft_spmv_algo algos[] = {
+        WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES, WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,
+        WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_CSR_FIXED,
+        WEFT_SPMV_ALGO_SELL16,     WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_PANELS};
+    enum { COLUMNS = 700, LONG = 300 };
+    if (type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64) {
+        tap_skip("%s: no double precision", dev->name);
+        return;
+    }
+    struct test_problem p = test_problem_make(dev, &rng, M, COLUMNS, 1, LONG, type, WEFT_OFS_32);
+    for (int64_t i = 0; i < M; i++) {
+        const int64_t begin = weft_csr_ofs(&p.a, i), k = weft_csr_ofs(&p.a, i + 1) - begin;
+        for (int64_t q = 0; q < k; q++) {
+            p.a.col[begin + q] = (int32_t)(q * COLUMNS / k);
+            put(p.a.val, type, begin + q, k == LONG || i % 3 == 0 ? NAN : (double)rng_between(&rng, 1, 9));
+        }
+    }
+    for (int64_t j = 0; j < COLUMNS; j++)
+        put(p.x, type, j, (double)rng_between(&rng, 1, 9));
+    if (weft_device_csr_write_sync(&p.d, dev->ctx, dev->queue, &p.a))
+        tap_bail("%s", test_error(dev));
+    test_buffer_write(dev, &p.bx, p.x, p.x_bytes);
+    for (size_t k = 0; k < sizeof algos / sizeof *algos; k++)
+        for (int lanes = 0; lanes <= (algos[k] == WEFT_SPMV_ALGO_CSR_MERGE && !dev->gpu ? 8 : 0); lanes += 4) {
+            struct weft_spmv_params params = {
+                .policy.algo = algos[k], .problem.semiring = semiring, .format.max_padding = 1e9, .cpu.lanes = lanes};
+            struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+            tap_ok(plan && test_problem_run(&p, plan, &params, 1, 0) && !has_nan(&p),
+                   "%s: rows of NaN, %s, %s, semiring %d, %d lanes", dev->name, weft_spmv_algo_name(algos[k]),
+                   weft_type_name(type), (int)semiring, lanes);
+            weft_spmv_plan_destroy(&plan);
+        }
+    test_problem_free(&p);
+}
+
 static void each_device(struct test_device *dev)
 {
+    test_nan(dev, WEFT_TYPE_F32, WEFT_SPMV_SEMIRING_MIN_PLUS);
+    test_nan(dev, WEFT_TYPE_F64, WEFT_SPMV_SEMIRING_MAX_TIMES);
     test(dev, WEFT_TYPE_F32, 0, 0);
     test(dev, WEFT_TYPE_F32, 1, 1);
     test(dev, WEFT_TYPE_F64, 0, 2);

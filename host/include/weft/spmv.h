@@ -163,8 +163,8 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
 //             beta != 0.
 WEFT_API weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem y, double alpha,
                                    cl_mem x, double beta, cl_uint nwait, const cl_event *wait, cl_event *event);
-// Take new values from `a`, which has the structure that was analysed. Only a plan that converted or transposed needs it
-// when values change, or one that is to read other buffers. Blocks.
+// Take new values from `a`, which has the structure that was analysed: equal row_ptr and col, in the same order; else y is wrong. Only a
+// plan that converted or transposed needs it when values change, or one that is to read other buffers. Blocks.
 // Errors: WEFT_EINVAL another shape or type; as weft_spmv_plan_create.
 WEFT_API weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue,
                                            const struct weft_device_csr *a);

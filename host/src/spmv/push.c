@@ -38,7 +38,8 @@ static const struct weft__kernel_spec sum_spec = {"spmv_push_sum", {"spmv/push_s
 #define SUM_WG       512
 #define UNIT_ITEMS   2048 // work-items of spmv_push that a compute unit runs at a time on an H200
 #define BUCKET_BYTES (32 << 10)
-#define RUN_LEAST    16                             // entries of a run on average: quads are mostly full
+#define STEP_MOST    4096 // quads, more than a work-group of spmv_push takes at a time: 32 bits hold these
+#define RUN_LEAST    16   // entries of a run on average: quads are mostly full
 #define PANELS_MOST  (BUCKET_BYTES / 4 / RUN_LEAST) // with more, a full bucket of the smallest sums has shorter runs
 #define ROWS_LIGHT   8 // rows that count as an entry of a bucket, which one work-group sums up: empty rows have an end
 // Slabs pay where runs are short, so that their products fill lines of the second cache that others begin, and the cache does
@@ -145,7 +146,7 @@ static weft_status size_check(const struct push *s, struct weft_spmv_plan *plan)
 {
     const double limit = plan->bound > 0 ? plan->bound : plan->info.params.format.max_padding;
     const double elements = 4 * (double)s->quads, nnz = (double)plan->a.nnz;
-    if (elements <= limit * nnz && s->quads < UINT32_MAX)
+    if (elements <= limit * nnz && s->quads < UINT32_MAX - STEP_MOST)
         return WEFT_OK;
     if (plan->trial || plan->bound > 0)
         return WEFT_ERANGE;

@@ -144,6 +144,7 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     for (int ipt = 4; ipt <= 16; ipt *= 2)
         EACH(&weft__spmv_gaps_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", ipt});
+    EACH(&weft__spmv_gaps_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 8}, {"WEFT_FAR", 1});
     for (int lanes = 2; lanes <= 32; lanes *= 4)
         EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_IPT", 3});
     EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_IPT", 1});
