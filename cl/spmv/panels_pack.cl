@@ -73,7 +73,7 @@ WEFT_KERNEL void panels_count(__global const ofs_t *restrict row_ptr, __global c
                 continue;
             const long from = walked[k].from, size = walked[k].size, column = walked[k].column;
             int apart = 0; // no branch between the reads of a work-item
-#pragma unroll 8
+#pragma unroll 4
             for (long i = lid; i < size; i += WEFT_WG)
                 apart |= (int)(col[from + i] < column) | (int)(col[from + i] >= column + cols);
             fits = fits && !apart;
