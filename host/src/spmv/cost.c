@@ -157,10 +157,9 @@ static int rows_together(const struct weft_spmv_plan *plan, int lanes)
 }
 
 // Microseconds beyond those of reads that the second cache holds, where x has more bytes: entries whose x comes from memory take so long,
-// a million. Rows that run together, if their columns ascend, read each line of x once (docs/log/long-rows.md). lanes: of a row; 0 where
-// work-groups share entries.
-#define SECOND_UNIT                                                                                                    \
-    (272 << 10) // bytes of x for each unit, at least, as fitted: the matrix comes through that cache, too
+// a million. That cache holds less of x than it has bytes, since the matrix comes through it, too. Rows that run together, if their columns
+// ascend, read each line of x once (docs/log/long-rows.md). lanes: of a row; 0 where work-groups share entries.
+#define SECOND_UNIT (272 << 10) // bytes of x for each unit, at least
 #define SECOND_US   18.0
 #define SECOND_LINE 128.0 // bytes
 static double second_us(const struct weft_spmv_plan *plan, int lanes)
