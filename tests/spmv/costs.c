@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+// What costs of panels ask of a device: that of an H200.
+static const struct weft_context h200 = {.device = {.compute_units = 132, .local_bytes = 48 << 10, .max_wg = 1024}};
+
 // What csr_flags, which auto takes on lanes of NVIDIA alone, is expected to cost: reads of x that are far and wide values take
 // longer, a device of twice the units half as long; but one group writes the empty rows of one tile, whatever the device. Where they are
 // many a launch before scales y.
@@ -54,7 +57,7 @@ static void test_flags_cost(void)
 // bytes, and panels to repay 1000 products, not 100. On an H200 CSR took 22.6 us and panels 17.7.
 static void test_panels_cost(void)
 {
-    struct weft_context ctx = {.device = {.compute_units = 132, .local_bytes = 48 << 10, .max_wg = 1024}};
+    struct weft_context ctx = h200;
     struct weft_spmv_plan plan = {.ctx = &ctx,
                                   .type = WEFT_TYPE_F32,
                                   .acc = WEFT_TYPE_F32,
@@ -82,7 +85,7 @@ static void test_panels_cost(void)
 // 91 us, csr_flags 172.
 static void test_second_cost(void)
 {
-    struct weft_context ctx = {.device = {.compute_units = 132, .local_bytes = 48 << 10, .max_wg = 1024}};
+    struct weft_context ctx = h200;
     struct weft_spmv_plan plan = {.ctx = &ctx,
                                   .type = WEFT_TYPE_F64,
                                   .acc = WEFT_TYPE_F64,
@@ -109,7 +112,7 @@ static void test_second_cost(void)
 // Panels of which one work-group has so much of a long row that the others wait.
 static void test_panels_shared(void)
 {
-    struct weft_context ctx = {.device = {.compute_units = 132, .local_bytes = 48 << 10, .max_wg = 1024}};
+    struct weft_context ctx = h200;
     struct weft_spmv_plan plan = {.ctx = &ctx,
                                   .type = WEFT_TYPE_F64,
                                   .acc = WEFT_TYPE_F64,
