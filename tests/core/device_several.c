@@ -4,6 +4,7 @@
 #include "host/internal/inside.h"
 #include "tests/support/csr.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weft/generate.h>
@@ -103,6 +104,95 @@ static void test_pair(const cl_device_id ids[2], const struct weft_csr *a, const
     clReleaseContext(both);
 }
 
+// As the specification has it: an entry for each device of the context, in an array that has room for all. PoCL takes less.
+static cl_device_id pair[2];
+static cl_int CL_API_CALL tells(cl_program program, cl_program_info what, size_t size, void *value, size_t *needed)
+{
+    if (what == CL_PROGRAM_NUM_DEVICES && value && size >= sizeof(cl_uint)) {
+        *(cl_uint *)value = 2;
+        return CL_SUCCESS;
+    }
+    if (what == CL_PROGRAM_DEVICES && value) {
+        if (size < sizeof pair)
+            return CL_INVALID_VALUE;
+        memcpy(value, pair, sizeof pair);
+        return CL_SUCCESS;
+    }
+    if (what == CL_PROGRAM_BINARY_SIZES && value) {
+        size_t *const sizes = value;
+        if (size < 2 * sizeof *sizes)
+            return CL_INVALID_VALUE;
+        sizes[0] = 0; // not built for this one
+        return clGetProgramInfo(program, what, sizeof *sizes, &sizes[1], needed);
+    }
+    if (what == CL_PROGRAM_BINARIES && value) {
+        unsigned char **const binaries = value;
+        if (size < 2 * sizeof *binaries || binaries[0])
+            return CL_INVALID_VALUE;
+        return clGetProgramInfo(program, what, sizeof *binaries, &binaries[1], needed);
+    }
+    return clGetProgramInfo(program, what, size, value, needed);
+}
+
+// The second device of a context finds in the disk cache what a context before it compiled.
+static void test_cache(const struct weft_device_info *info, const struct weft_csr *a)
+{
+    char folder[] = "/tmp/weft-several-XXXXXX", remove[64];
+    struct weft_build_stats stats[2] = {{0}};
+    if (!mkdtemp(folder))
+        tap_bail("mkdtemp");
+    pair[1] = info->id;
+    weft__cl.clGetProgramInfo = tells;
+    for (int i = 0; i < 2; i++) {
+        struct weft_context *ctx = NULL;
+        struct weft_csr got;
+        if (weft_context_create(&ctx, weft_context_params(.device = info->id, .cache_dir = folder), NULL) ||
+            weft_transpose_sync(&got, ctx, a, NULL))
+            tap_bail("%s: a transposition", info->name);
+        weft_context_build_stats(&stats[i], ctx);
+        weft_csr_free(&got);
+        weft_context_destroy(&ctx);
+    }
+    weft__cl.clGetProgramInfo = clGetProgramInfo;
+    tap_ok(stats[0].compiled > 0 && stats[1].loaded == stats[0].compiled && !stats[1].compiled,
+           "%s, second of two: %d programs compiled, %d found in the disk cache", info->name, stats[0].compiled,
+           stats[1].loaded);
+    snprintf(remove, sizeof remove, "rm -r %s", folder);
+    if (system(remove))
+        tap_note("%s stays", folder);
+}
+
+// A context of more devices than most hosts have.
+static cl_int CL_API_CALL many(cl_context context, cl_context_info what, size_t size, void *value, size_t *needed)
+{
+    enum { COUNT = 300 };
+    if (what != CL_CONTEXT_DEVICES)
+        return clGetContextInfo(context, what, size, value, needed);
+    if (value && size < COUNT * sizeof(cl_device_id))
+        return CL_INVALID_VALUE;
+    if (needed)
+        *needed = COUNT * sizeof(cl_device_id);
+    for (int i = 0; value && i < COUNT; i++)
+        ((cl_device_id *)value)[i] = pair[1];
+    return CL_SUCCESS;
+}
+
+static void test_many(const struct weft_device_info *info)
+{
+    cl_int error;
+    cl_context one = clCreateContext(NULL, 1, &info->id, NULL, NULL, &error);
+    struct weft_context *ctx = NULL;
+    struct weft_error err = {0};
+    pair[1] = info->id;
+    weft__cl.clGetContextInfo = many;
+    const weft_status status = weft_context_create(&ctx, weft_context_params(.context = one), &err);
+    weft__cl.clGetContextInfo = clGetContextInfo;
+    tap_ok(!error && !status && weft_context_device(ctx)->id == info->id, "%s: a context of 300 devices %s", info->name,
+           err.text);
+    weft_context_destroy(&ctx);
+    clReleaseContext(one);
+}
+
 // PoCL says of a context of parts that it has the whole; here it says what it has.
 static cl_device_id said;
 static cl_int CL_API_CALL says(cl_context context, cl_context_info what, size_t size, void *value, size_t *needed)
@@ -194,8 +284,11 @@ int main(void)
     if (!pairs)
         tap_skip("no platform has two devices");
     for (size_t i = 0; i < count; i++)
-        if (!list[i].why[0])
+        if (!list[i].why[0]) {
             test_parts(&list[i], &a);
+            test_cache(&list[i], &a);
+            test_many(&list[i]);
+        }
     weft_csr_free(&a);
     weft_devices_free(&list);
     return tap_done();

@@ -5,8 +5,10 @@
 #include "tests/support/csr.h"
 #include "tests/support/fault.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { SLOT = 4096, PIECE = 512, SMALL_DEVICE = 400000 };
 
@@ -443,8 +445,56 @@ static void test_leave(struct test_device *dev)
     weft_context_destroy(&ctx);
 }
 
+static void *gate_open(void *gate)
+{
+    const struct timespec soon = {.tv_nsec = 50 * 1000 * 1000};
+    nanosleep(&soon, NULL);
+    clSetUserEventStatus(*(cl_event *)gate, CL_COMPLETE);
+    return NULL;
+}
+
+// Copies in a queue that runs out of order come behind the commands before: a copy on the device that waits for a gate is seen, and is
+// not overtaken.
+static void test_order(struct test_device *dev, size_t bytes)
+{
+    struct weft_context *ctx = context_make(dev, 2, 2);
+    cl_command_queue queue = queue_make(ctx, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    for (int write = 0; queue && write < 2; write++) {
+        unsigned char *first = random_bytes(bytes), *second = random_bytes(bytes), *got = test_alloc(bytes);
+        cl_mem from = NULL, to = NULL;
+        pthread_t thread;
+        cl_int error;
+        cl_event gate = clCreateUserEvent(ctx->cl, &error);
+        int ok = !error && !weft__buffer_create(&from, ctx, bytes, "a test") &&
+                 !weft__buffer_create(&to, ctx, bytes, "a test") &&
+                 !weft_device_write_sync(from, ctx, queue, first, bytes) &&
+                 !weft_device_write_sync(to, ctx, queue, second, bytes) &&
+                 !clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 1, &gate, NULL) && !clFlush(queue);
+        if (pthread_create(&thread, NULL, gate_open, &gate))
+            tap_bail("no thread");
+        ok = ok && (!write || !weft_device_write_sync(from, ctx, queue, second, bytes)) &&
+             !weft_device_read_sync(got, ctx, queue, to, bytes);
+        pthread_join(thread, NULL);
+        clFinish(queue);
+        tap_ok(ok && !memcmp(got, first, bytes), "%s: %s %zu bytes behind a command of the same queue", dev->name,
+               write ? "write and read" : "read", bytes);
+        clReleaseEvent(gate);
+        weft__buffer_release(&from);
+        weft__buffer_release(&to);
+        free(first);
+        free(second);
+        free(got);
+    }
+    if (queue)
+        clReleaseCommandQueue(queue);
+    weft_context_destroy(&ctx);
+}
+
 static void test_each(struct test_device *dev)
 {
+    test_order(dev, 5 * SLOT);
+    test_order(dev, PIECE / 2);
+
     test_sizes(dev, 1, 1, 0);
     test_sizes(dev, 3, 1, CL_QUEUE_PROFILING_ENABLE);
     test_sizes(dev, 2, 4, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);

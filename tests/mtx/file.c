@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -175,6 +176,24 @@ static void test_archives(void)
     put("no.tar.gz", text, sizeof text - 1);
     read_fails("no.tar.gz", WEFT_EIO, "", "no archive, whatever its name");
 #endif
+}
+
+// The default limit goes by all bytes of a file, and not by those that were read when an error was met.
+static void test_limit(void)
+{
+    enum { BYTES = 3 << 20 };
+    char *const all = malloc(BYTES);
+    struct weft_csr a;
+    struct weft_mtx_info info;
+    if (!all)
+        tap_bail("out of memory");
+    memset(all, '%', BYTES);
+    all[100] = '\n';
+    put("bad.mtx", all, BYTES);
+    tap_ok(weft_mtx_read(&a, &info, in_folder("bad.mtx"), NULL, NULL) == WEFT_EFORMAT &&
+               info.limit_bytes == INT64_C(1000) * BYTES,
+           "%lld bytes are the limit for a file of %d", (long long)info.limit_bytes, BYTES);
+    free(all);
 }
 
 // ---- writing ---------------------------------------------------------------------------------------------------
@@ -414,6 +433,7 @@ int main(void)
         tap_bail("mkdtemp: %s", strerror(errno));
     test_kinds();
     test_archives();
+    test_limit();
     test_round_trip(&rng);
     test_write();
     test_collection(collection ? collection : WEFT_MATRICES);

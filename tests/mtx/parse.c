@@ -311,6 +311,19 @@ static void test_long_lines(void)
             tap_ok(!status && ((float *)a.val)[0] == 1.0f, "read: %s", name);
             weft_csr_free(&a);
         }
+        for (int size = 0; size < 2; size++) { // an entry, the size line; with a carriage return
+            const char *const head = size ? "%%MatrixMarket matrix coordinate real general\n" : REAL "1 1 1\n";
+            snprintf(text, sizeof text, "%s1 1 %0*d\r\n%s", head, lengths[i] - 4, 1, size ? "1 1 1\n" : "");
+            snprintf(name, sizeof name, "%s of %d characters and a carriage return", size ? "a size line" : "an entry",
+                     lengths[i]);
+            if (lengths[i] > 1024) {
+                refused_as(name, text, strlen(text), NULL, WEFT_EFORMAT,
+                           size ? "file:2: the line is longer than 1024" : "file:3: the line is longer than 1024");
+            } else {
+                tap_ok(!parse(&a, NULL, text, NULL, &err) && a.nnz == 1, "read: %s", name);
+                weft_csr_free(&a);
+            }
+        }
         snprintf(text, sizeof text, "%s%%%0*d\n1 1 1\n%%%0*d\n1 1 1\n", REAL, lengths[i] - 1, 0, lengths[i] - 1, 0);
         tap_ok(!parse(&a, NULL, text, NULL, &err), "read: a comment of %d characters", lengths[i]);
         weft_csr_free(&a);

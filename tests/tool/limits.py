@@ -131,6 +131,7 @@ def bombs(folder):
         return Text(PATTERN + "10 10 20000000\n", "1 1\n", 20000000)
     comments = Text(PATTERN + "10 10 1\n1 1\n", "%\n", 20000000)
     for name, data, limit, want in [("bomb", text(), [], "entries take more memory"),
+                                    ("before", Text(PATTERN, "%\n", 20000000), ["--limit", "16M"], "unpacks to more text"),
                                     ("comments", comments, ["--limit", "16M"], "unpacks to more text")]:
         path, length = f"{folder}/{name}.mtx.gz", data.size
         with gzip.open(path, "wb", 6) as file:
@@ -154,6 +155,15 @@ def bombs(folder):
     else:
         ok(code == 2 and "--limit" in err and err.count("\n") == 1 and little(peak, SPACE // 2),
            f"the same in an archive: {peak >> 20} MiB: {err.strip()}", code)
+        with tarfile.open(f"{folder}/passed.tar.gz", "w:gz") as archive: # what comes before the matrix is unpacked, too
+            for name, source in (("other.txt", Text("", "%\n", 20000000)), ("passed/passed.mtx", Text(PATTERN + "1 1 0\n", "", 0))):
+                member = tarfile.TarInfo(name)
+                member.size = source.size
+                archive.addfile(member, source)
+        refused("members before the matrix", ["other members", "limit of", "--limit"],
+                [WEFT, "info", "--limit", "16M", f"{folder}/passed.tar.gz"])
+        code, _, err, _ = run(WEFT, "info", "--limit", "64M", f"{folder}/passed.tar.gz")
+        ok(code == 0, "--limit 64M passes over 40 MB of another member", err)
 
 
 def options(folder, tall):

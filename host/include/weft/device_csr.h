@@ -35,7 +35,7 @@ WEFT_API weft_status weft_device_csr_alloc(struct weft_device_csr *out, struct w
                                            struct weft_shape shape);
 // Release the buffers and zero the struct; accepts NULL and an all-zero struct.
 WEFT_API void weft_device_csr_free(struct weft_device_csr *a);
-// Blocking copies between host and device: `to` is what is written, of the shape of `from`.
+// Blocking copies between host and device, behind what `queue` holds: `to` is what is written, of the shape of `from`.
 // Errors: WEFT_EINVAL shapes, types or offsets differ; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM from the driver.
 WEFT_API weft_status weft_device_csr_write_sync(const struct weft_device_csr *to, struct weft_context *ctx,
                                                 cl_command_queue queue, const struct weft_csr *from);

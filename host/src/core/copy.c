@@ -42,6 +42,14 @@ static weft_status read_once(struct weft_context *ctx, cl_command_queue queue, b
         "clEnqueueReadBuffer");
 }
 
+// A queue of the caller may run out of order: its commands so far come before the copies.
+static weft_status queue_follow(struct weft_context *ctx, cl_command_queue queue, bool own)
+{
+    struct weft__stream stream;
+    weft_status status = own ? weft__queue_check(ctx, queue) : weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
+    return status || own ? status : weft__fail_cl(ctx, weft__stream_barrier(&stream), "clEnqueueBarrierWithWaitList");
+}
+
 static weft_status copies_move(struct weft_context *ctx, cl_command_queue queue, bool own, bool out,
                                const struct weft__copy *copies, int count)
 {
@@ -54,7 +62,7 @@ static weft_status copies_move(struct weft_context *ctx, cl_command_queue queue,
         bytes |= copies[i].bytes;
     }
     if (!status && bytes)
-        status = weft__queue_check(ctx, queue);
+        status = queue_follow(ctx, queue, own);
     if (!status)
         status = weft__stage_move(&staged, ctx, queue,
                                   out   ? WEFT__STAGE_OUT

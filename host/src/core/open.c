@@ -41,15 +41,19 @@ static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
     return strdup(path);
 }
 
-enum { OWN_MOST = 64 };
-
-// The devices of the caller's context; gives how many these are.
-static size_t devices_own(cl_device_id own[OWN_MOST], cl_context context)
+// The devices of the caller's context, *own (size *nown, to be freed); none, if it does not tell.
+static weft_status devices_own(cl_device_id **own, size_t *nown, cl_context context, struct weft_error *err)
 {
     size_t bytes = 0;
-    if (weft__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, OWN_MOST * sizeof *own, own, &bytes) != CL_SUCCESS)
-        return 0;
-    return bytes / sizeof *own;
+    *nown = 0;
+    if (weft__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &bytes) != CL_SUCCESS)
+        return WEFT_OK;
+    *own = malloc(weft__max(bytes, sizeof **own));
+    if (!*own)
+        return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
+    if (weft__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, *own, NULL) == CL_SUCCESS)
+        *nown = bytes / sizeof **own;
+    return WEFT_OK;
 }
 
 static bool has(const cl_device_id *own, size_t count, cl_device_id id)
@@ -111,12 +115,11 @@ static weft_status device_named(struct weft_device_info *out, const struct weft_
 }
 
 // Place in the list of the device that `params` names, or of the default one; of the caller's context, if there is one.
-static weft_status device_find(size_t *out, struct weft_device_info *list, size_t count,
-                               const struct weft_context_params *params, struct weft_error *err)
+static weft_status device_find_own(size_t *out, struct weft_device_info *list, size_t count,
+                                   const struct weft_context_params *params, const cl_device_id *own, size_t nown,
+                                   struct weft_error *err)
 {
     const size_t all = count;
-    cl_device_id own[OWN_MOST];
-    const size_t nown = params->context ? devices_own(own, params->context) : 0;
     if (params->device && (!params->context || nown)) {
         struct weft_device_info named;
         const weft_status status = device_named(&named, list, count, params, own, nown, err);
@@ -134,6 +137,18 @@ static weft_status device_find(size_t *out, struct weft_device_info *list, size_
         return weft__error(err, WEFT_ENODEV, "no device of the context given is \"%.200s\"", params->select);
     return weft__error(err, WEFT_ENODEV, "there is no device %.200s: the list goes from 0 to %zu", params->select,
                        all - 1);
+}
+
+static weft_status device_find(size_t *out, struct weft_device_info *list, size_t count,
+                               const struct weft_context_params *params, struct weft_error *err)
+{
+    cl_device_id *own = NULL;
+    size_t nown = 0;
+    weft_status status = params->context ? devices_own(&own, &nown, params->context, err) : WEFT_OK;
+    if (!status)
+        status = device_find_own(out, list, count, params, own, nown, err);
+    free(own);
+    return status;
 }
 
 // The device for the context.

@@ -260,16 +260,42 @@ static cl_program program_load(struct weft_context *ctx, const char *key, const 
     return NULL;
 }
 
+// The binary for the context's device, *size bytes; NULL: none. A program belongs to all devices of its OpenCL context.
+static unsigned char *program_binary(struct weft_context *ctx, cl_program program, size_t *size)
+{
+    cl_uint count = 0;
+    if (weft__cl.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, NULL) != CL_SUCCESS || !count)
+        return NULL;
+    cl_device_id *devices = calloc(count, sizeof *devices);
+    size_t *sizes = calloc(count, sizeof *sizes), at = 0;
+    unsigned char **binaries = calloc(count, sizeof *binaries), *out = NULL; // NULL: not asked for
+    if (devices && sizes && binaries &&
+        weft__cl.clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof *devices, devices, NULL) == CL_SUCCESS &&
+        weft__cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof *sizes, sizes, NULL) == CL_SUCCESS) {
+        while (count > 1 && at < count && devices[at] != ctx->device.id)
+            at++; // alone it is the one, whatever a driver calls it: PoCL names the whole of a part
+        if (at < count && sizes[at] && (out = malloc(sizes[at]))) {
+            *size = sizes[at];
+            binaries[at] = out;
+            if (weft__cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof *binaries, binaries, NULL) !=
+                CL_SUCCESS) {
+                free(out);
+                out = NULL;
+            }
+        }
+    }
+    free(devices);
+    free(sizes);
+    free(binaries);
+    return out;
+}
+
 // Store the binary; a failure costs the next process a compilation, nothing else.
 static void program_store(struct weft_context *ctx, const char *key, cl_program program)
 {
     size_t size = 0;
-    if (weft__cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || !size)
-        return;
-    unsigned char *binary = malloc(size);
-    unsigned char *binaries[] = {binary};
-    if (binary &&
-        weft__cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL) == CL_SUCCESS)
+    unsigned char *binary = program_binary(ctx, program, &size);
+    if (binary)
         weft__cache_write(ctx->cache_dir, key, binary, size);
     free(binary);
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define INPUT_BYTES ((size_t)256 << 10)
@@ -19,6 +20,7 @@ struct archive_stream {
     struct weft__mtx_stream base;
     struct archive *archive;
     int fd;
+    int64_t limit;
 };
 
 static int64_t archive_stream_read(struct weft__mtx_stream *stream, char *to, size_t bytes, struct weft_error *err)
@@ -90,47 +92,59 @@ static int is_matrix(const char *name)
 }
 
 // Go to the member called `wanted`; without one, to the matrix, or else note in `only` the first .mtx member and in
-// *count their number.
-static weft_status member_find(struct archive *archive, const char *wanted, int *found, char **only, int *count,
-                               struct weft_error *err)
+// *count their number. Members that are passed over are unpacked too, by their sizes up to the limit.
+static weft_status member_find(const struct archive_stream *self, const char *wanted, int *found, char **only,
+                               int *count, struct weft_error *err)
 {
+    const int64_t limit = weft__mtx_limit(self->limit, self->base.total_bytes);
     struct archive_entry *entry;
+    size_t passed = 0;
     int code;
     *found = 0;
-    while ((code = archive_read_next_header(archive, &entry)) == ARCHIVE_OK || code == ARCHIVE_WARN) {
+    while ((code = archive_read_next_header(self->archive, &entry)) == ARCHIVE_OK || code == ARCHIVE_WARN) {
         const char *name = archive_entry_pathname(entry);
-        if (!name || archive_entry_filetype(entry) != AE_IFREG)
-            continue;
-        *found = wanted ? !strcmp(name, wanted) : is_matrix(name);
+        const bool file = name && archive_entry_filetype(entry) == AE_IFREG;
+        *found = file && (wanted ? !strcmp(name, wanted) : is_matrix(name));
         if (*found)
             return WEFT_OK;
-        if (!wanted && is_mtx(name) && ++*count == 1 && !(*only = strdup(name)))
+        if (file && !wanted && is_mtx(name) && ++*count == 1 && !(*only = strdup(name)))
             return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
+        passed = weft__add(passed, archive_entry_size(entry) > 0 ? (size_t)archive_entry_size(entry) : 0);
+        if (passed > (size_t)limit)
+            return weft__error(err, WEFT_ERANGE,
+                               "other members unpack to more than the limit of %lld bytes for a file of this length "
+                               "(raise it with --limit, limit_bytes of weft_mtx_params)",
+                               (long long)limit);
     }
     if (code == ARCHIVE_EOF)
         return WEFT_OK;
-    const char *why = archive_error_string(archive);
+    const char *why = archive_error_string(self->archive);
     return weft__error(err, WEFT_EIO, "cannot unpack: %s", why ? why : "damaged data");
 }
 
-weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, struct weft_error *err)
+weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, int64_t limit,
+                                   struct weft_error *err)
 {
     struct archive_stream *self = calloc(1, sizeof *self);
+    struct stat about;
     char *only = NULL;
     int found = 0, count = 0;
     if (!self)
         return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
     self->base = (struct weft__mtx_stream){.read = archive_stream_read, .close = archive_stream_close};
+    self->limit = limit;
     self->fd = weft__mtx_path_open(path);
-    if (self->fd < 0)
+    if (self->fd < 0 || fstat(self->fd, &about) < 0)
         weft__error(err, WEFT_EIO, "cannot open the archive: %s", strerror(errno));
     else
         self->archive = archive_start(self->fd, 0, err);
-    weft_status status = self->archive ? member_find(self->archive, NULL, &found, &only, &count, err) : err->status;
+    if (self->archive && S_ISREG(about.st_mode))
+        self->base.total_bytes = about.st_size;
+    weft_status status = self->archive ? member_find(self, NULL, &found, &only, &count, err) : err->status;
     if (!status && !found && count == 1) { // its only .mtx member has another name: from the start again
         archive_read_free(self->archive);
         self->archive = archive_start(self->fd, 1, err);
-        status = self->archive ? member_find(self->archive, only, &found, NULL, NULL, err) : err->status;
+        status = self->archive ? member_find(self, only, &found, NULL, NULL, err) : err->status;
     }
     if (!status && !found)
         status = weft__error(err, WEFT_EFORMAT,
@@ -147,9 +161,10 @@ weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *pa
 
 #else
 
-weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, struct weft_error *err)
+weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, int64_t limit,
+                                   struct weft_error *err)
 {
-    (void)out, (void)path;
+    (void)out, (void)path, (void)limit;
     return weft__error(err, WEFT_EUNSUPPORTED, "a tar archive, and this build has no libarchive; unpack it first");
 }
 

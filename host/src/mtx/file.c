@@ -28,6 +28,11 @@ int64_t weft__mtx_limit(int64_t given, int64_t file_bytes)
     return bytes > LIMIT_LEAST / LIMIT_PER_BYTE ? bytes * LIMIT_PER_BYTE : LIMIT_LEAST;
 }
 
+int64_t weft__mtx_file_bytes(const struct weft__mtx_stream *stream)
+{
+    return stream->total_bytes > stream->done_bytes ? stream->total_bytes : stream->done_bytes;
+}
+
 // ---- memory ----------------------------------------------------------------------------------------------------
 
 struct memory_stream {
@@ -238,10 +243,10 @@ static int name_is_archive(const char *path)
            (length > 4 && (!strcmp(name + length - 4, ".tar") || !strcmp(name + length - 4, ".tgz")));
 }
 
-weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path, struct weft_error *err)
+weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path, int64_t limit, struct weft_error *err)
 {
     if (name_is_archive(path))
-        return weft__mtx_open_archive(out, path, err);
+        return weft__mtx_open_archive(out, path, limit, err);
     struct file_stream *file = calloc(1, sizeof *file);
     int is_tar = 0;
     if (!file)
@@ -253,5 +258,5 @@ weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path,
         file_close(&file->base);
     else
         *out = &file->base;
-    return is_tar && !status ? weft__mtx_open_archive(out, path, err) : status;
+    return is_tar && !status ? weft__mtx_open_archive(out, path, limit, err) : status;
 }

@@ -31,17 +31,21 @@ struct weft__mtx_stream {
 
 // Text in memory, which must outlive the stream.
 weft_status weft__mtx_open_memory(struct weft__mtx_stream **out, const void *text, size_t bytes);
-// A file: plain, gzip, or (libarchive) a tar archive. Errors as weft_mtx_read, without the name of the file.
-weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path, struct weft_error *err);
+// A file: plain, gzip, or (libarchive) a tar archive. Errors as weft_mtx_read, without the name of the file. limit: as
+// weft_mtx_params has it, of what is unpacked before the matrix begins.
+weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path, int64_t limit, struct weft_error *err);
 // weft_mtx_write; fresh: a file that is there at the end is an error (WEFT_EIO).
 weft_status weft__mtx_write(const char *path, int fresh, const struct weft_csr *a, struct weft_error *err);
 // A descriptor to read `path` from, negative with errno; "/dev/stdin" is descriptor 0 also where no /proc is.
 int weft__mtx_path_open(const char *path);
 // The member NAME/NAME.mtx of an archive, or its only .mtx member (archive.c).
-weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, struct weft_error *err);
+weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, int64_t limit,
+                                   struct weft_error *err);
 
 // Bytes of memory that reading may take: what the caller says, else by the bytes of the file.
 int64_t weft__mtx_limit(int64_t given, int64_t file_bytes);
+// The bytes of the file that a stream reads; of a pipe those that came.
+int64_t weft__mtx_file_bytes(const struct weft__mtx_stream *stream);
 
 // ---- other formats ---------------------------------------------------------------------------------------------
 
@@ -89,6 +93,13 @@ static inline int weft__is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
+// Is a line from start to its '\n', beside that and a '\r' before it, longer than the format has them?
+static inline int weft__mtx_line_long(const char *start, const char *end)
+{
+    return end - start > WEFT__MTX_LINE_LIMIT && (end - start > WEFT__MTX_LINE_LIMIT + 1 || end[-1] != '\r');
+}
+#define WEFT__MTX_LINE_LONG "the line is longer than %d characters", WEFT__MTX_LINE_LIMIT
+
 static inline const char *weft__blanks_skip(const char *p)
 {
     while (weft__is_blank(*p))
@@ -112,6 +123,8 @@ weft_status weft__mtx_sizes_parse(struct weft_mtx_info *info, const char *p, str
 void weft__mtx_block_parse(struct weft__mtx_block *block, const struct weft__mtx_format *format);
 void weft__mtx_block_free(struct weft__mtx_block *block);
 
+// The end of a long name, for messages: it says more than the beginning.
+const char *weft__mtx_name_end(const char *name);
 // weft_mtx_read from any stream, which is closed; `block_bytes` is the size of a block (0: default); row as below, or NULL:
 // no row is left out.
 weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *info, const char *name,

@@ -330,10 +330,10 @@ static void lines_parse(struct weft__mtx_block *block, const struct weft__mtx_fo
         if (*p == '\n')
             continue;
         p = entry_parse(block, format, block->entries, p);
-        if (__builtin_expect(!p || p - start > WEFT__MTX_LINE_LIMIT, 0)) {
+        if (__builtin_expect(!p || weft__mtx_line_long(start, p), 0)) {
             block->error_line = line;
-            if ((const char *)memchr(start, '\n', (size_t)(end - start)) - start > WEFT__MTX_LINE_LIMIT)
-                fail(block, WEFT_EFORMAT, "the line is longer than %d characters", WEFT__MTX_LINE_LIMIT);
+            if (weft__mtx_line_long(start, memchr(start, '\n', (size_t)(end - start))))
+                fail(block, WEFT_EFORMAT, WEFT__MTX_LINE_LONG);
             return;
         }
         block->entries++;

@@ -92,9 +92,9 @@ static weft_status line_next(struct rb_stream *s, struct weft_error *err)
                 return length ? WEFT_OK : wrong(s, err, "the file ends before its last entry");
             }
             s->text_done += got;
-            if (s->text_done > weft__mtx_limit(s->limit, s->from->done_bytes))
+            if (s->text_done > weft__mtx_limit(s->limit, weft__mtx_file_bytes(s->from)))
                 return weft__error(err, WEFT_ERANGE, "more text than the limit of %lld bytes for a file of this length",
-                                   (long long)weft__mtx_limit(s->limit, s->from->done_bytes));
+                                   (long long)weft__mtx_limit(s->limit, weft__mtx_file_bytes(s->from)));
         }
         const char c = s->input[s->input_at++];
         if (c == '\n')

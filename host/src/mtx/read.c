@@ -41,6 +41,7 @@ struct reader {
     int done;              // no block will follow
     int64_t entries;       // found so far
     int64_t done_bytes;    // of the file, read so far
+    int64_t bytes;         // of all the file; of a pipe those read so far
     int over;              // the limit is reached, and reading ended
     // Where the rows without entries are left out: the index of each row that is there. NULL: none is left out.
     int32_t **row;
@@ -54,7 +55,7 @@ struct reader {
 
 static int64_t limit_of(const struct reader *r)
 {
-    return weft__mtx_limit(r->params.limit_bytes, r->done_bytes);
+    return weft__mtx_limit(r->params.limit_bytes, r->bytes);
 }
 
 static enum weft__mirrored mirror(const struct reader *r);
@@ -156,6 +157,50 @@ static weft_status block_next(struct reader *r, struct weft__mtx_block **out, st
     return status;
 }
 
+// Count what was read of the file.
+static void bytes_count(struct reader *r)
+{
+    r->done_bytes = r->stream->done_bytes;
+    r->bytes = weft__mtx_file_bytes(r->stream);
+}
+
+static weft_status over_fail(const struct reader *r, int64_t line, struct weft_error *err)
+{
+    struct weft_error why;
+    weft__error(&why, WEFT_ERANGE, "%s than the limit of %lld bytes for a file of this length " LIMIT_RAISE,
+                entries_bytes(r) > (size_t)limit_of(r) ? "the entries take more memory"
+                                                       : "the file unpacks to more text",
+                (long long)limit_of(r));
+    return fail_at(r, line, WEFT_ERANGE, why.text, err);
+}
+
+// The header, a comment, a blank line or the size line, from p to its end.
+static weft_status header_line(struct reader *r, int64_t line, const char *p, const char *end, struct weft_error *why)
+{
+    const char *word = weft__blanks_skip(p);
+    weft_status status = WEFT_OK;
+    if (line > 1 && (*word == '%' || *word == '\n'))
+        return WEFT_OK;
+    if (line > 1)
+        r->size_line = line;
+    if (weft__mtx_line_long(p, end))
+        return weft__error(why, WEFT_EFORMAT, WEFT__MTX_LINE_LONG);
+    if (line > 1) {
+        status = weft__mtx_sizes_parse(&r->info, word, why);
+        if (!status && r->params.ofs == WEFT_OFS_32 && r->info.stored > INT32_MAX)
+            status =
+                weft__error(why, WEFT_ERANGE, "32-bit offsets cannot count %lld entries", (long long)r->info.stored);
+        return status;
+    }
+    status = weft__mtx_header_parse(&r->info, p, why);
+    if (!status && r->info.field == WEFT_MTX_FIELD_COMPLEX && r->params.type != WEFT_TYPE_PATTERN &&
+        r->params.complex == WEFT_MTX_COMPLEX_REFUSE)
+        status =
+            weft__error(why, WEFT_EUNSUPPORTED, "complex values do not fit %s; ask for their real or imaginary parts",
+                        weft_type_name(r->params.type));
+    return status;
+}
+
 // Read to the end of the size line; *rest gets the lines that were read with it.
 static weft_status header_read(struct reader *r, struct weft__mtx_block **rest, struct weft_error *err)
 {
@@ -168,27 +213,18 @@ static weft_status header_read(struct reader *r, struct weft__mtx_block **rest, 
         status = block_next(r, &block, &why);
         if (status)
             return fail_read(r, line + 1, &why, err);
+        bytes_count(r);
+        if (limit_passed(r)) {
+            weft__mtx_block_free(block);
+            return over_fail(r, line + 1, err);
+        }
         if (!block)
             return line ? fail_at(r, line, WEFT_EFORMAT, "the file ends before its size line", err)
                         : fail_at(r, 1, WEFT_EFORMAT, "the file is empty", err);
         while (!status && !r->size_line && block->begin < block->end) {
-            const char *p = block->begin, *word = weft__blanks_skip(p);
-            block->begin = (const char *)memchr(p, '\n', (size_t)(block->end - p)) + 1;
-            line++;
-            if (line == 1) {
-                status = weft__mtx_header_parse(&r->info, p, &why);
-                if (!status && r->info.field == WEFT_MTX_FIELD_COMPLEX && r->params.type != WEFT_TYPE_PATTERN &&
-                    r->params.complex == WEFT_MTX_COMPLEX_REFUSE)
-                    status = weft__error(&why, WEFT_EUNSUPPORTED,
-                                         "complex values do not fit %s; ask for their real or imaginary parts",
-                                         weft_type_name(r->params.type));
-            } else if (*word != '%' && *word != '\n') {
-                r->size_line = line;
-                status = weft__mtx_sizes_parse(&r->info, word, &why);
-                if (!status && r->params.ofs == WEFT_OFS_32 && r->info.stored > INT32_MAX)
-                    status = weft__error(&why, WEFT_ERANGE, "32-bit offsets cannot count %lld entries",
-                                         (long long)r->info.stored);
-            }
+            const char *p = block->begin, *end = memchr(p, '\n', (size_t)(block->end - p));
+            block->begin = end + 1;
+            status = header_line(r, ++line, p, end, &why);
         }
     }
     if (status) {
@@ -236,7 +272,7 @@ static void blocks_work(void *arg)
                 r->params.progress(r->params.progress_arg, r->stream->done_bytes, r->stream->total_bytes);
             pthread_mutex_lock(&r->lock);
             r->reading = 0;
-            r->done_bytes = r->stream->done_bytes;
+            bytes_count(r);
             r->over |= limit_passed(r);
             if (status || !block)
                 r->done = 1;
@@ -272,7 +308,6 @@ static void blocks_read(struct reader *r, struct weft__mtx_block *first)
     const size_t bytes = text ? text : weft__mul(8, (size_t)r->stream->total_bytes);
     const int threads = r->ended ? 1 : bytes ? (int)weft__min(most, 1 + bytes / r->block_bytes) : (int)most;
     r->few = threads > 1 ? 4 * (size_t)threads : 1;
-    r->done_bytes = r->stream->done_bytes;
     block_keep(r, first);
     weft__team_run(&r->team, threads, blocks_work, r);
 }
@@ -298,13 +333,8 @@ static weft_status blocks_check(const struct reader *r, struct weft_error *err)
     }
     if (r->tail.status)
         return fail_read(r, line + 1, &r->tail, err);
-    if (r->over) {
-        weft__error(&count, WEFT_ERANGE, "%s than the limit of %lld bytes for a file of this length " LIMIT_RAISE,
-                    entries_bytes(r) > (size_t)limit_of(r) ? "the entries take more memory"
-                                                           : "the file unpacks to more text",
-                    (long long)limit_of(r));
-        return fail_at(r, r->size_line, WEFT_ERANGE, count.text, err);
-    }
+    if (r->over)
+        return over_fail(r, r->size_line, err);
     if (seen < stored) {
         weft__error(&count, WEFT_EFORMAT, "%lld entries are announced here, and the file holds %lld", (long long)stored,
                     (long long)seen);
@@ -476,8 +506,7 @@ static weft_status read_all(struct reader *r, struct weft_csr *out, struct weft_
     return status ? status : matrix_build(r, out, err);
 }
 
-// The end of a long name says more than its beginning.
-static const char *name_end(const char *name)
+const char *weft__mtx_name_end(const char *name)
 {
     size_t length = strlen(name);
     return length > 600 ? name + length - 600 : name;
@@ -490,7 +519,7 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
     struct reader *r = calloc(1, sizeof *r);
     weft_status status = WEFT_ENOMEM;
     if (r) {
-        r->name = name_end(name);
+        r->name = weft__mtx_name_end(name);
         r->stream = stream;
         r->params = *params;
         r->row = row;
@@ -520,84 +549,8 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
         pthread_mutex_destroy(&r->lock);
         free(r);
     } else {
-        weft__error(err, status, "%s: %s", name_end(name), weft_status_text(status));
+        weft__error(err, status, "%s: %s", weft__mtx_name_end(name), weft_status_text(status));
     }
     stream->close(stream);
     return status;
-}
-
-// ---- entrances -------------------------------------------------------------------------------------------------
-
-static weft_status params_check(struct weft_csr *out, struct weft_mtx_info *info, struct weft_mtx_params *own,
-                                const struct weft_mtx_params *params, struct weft_error *err)
-{
-    weft_status status = WEFT__NEED(err, {"out", out});
-    if (status)
-        return status;
-    memset(out, 0, sizeof *out);
-    if (info)
-        memset(info, 0, sizeof *info);
-    *own = params ? *params : (struct weft_mtx_params){0};
-    status = weft__type_check(err, own->type);
-    if (!status)
-        status = weft__ofs_check(err, own->ofs);
-    if (!status)
-        status = weft__threads_check(err, own->threads);
-    if (!status && (unsigned)own->complex > WEFT_MTX_COMPLEX_IMAG)
-        status = weft__error(err, WEFT_EINVAL, "params.complex is %d, no part of complex values", (int)own->complex);
-    if (!status && own->limit_bytes < 0)
-        status = weft__error(err, WEFT_EINVAL, "params.limit_bytes is %lld, it must be 0 or more",
-                             (long long)own->limit_bytes);
-    return status;
-}
-
-static weft_status file_read(struct weft_csr *out, int32_t **row, struct weft_mtx_info *info, const char *path,
-                             const struct weft_mtx_params *params, struct weft_error *err)
-{
-    struct weft_mtx_params own;
-    struct weft__mtx_stream *stream;
-    struct weft_error why;
-    weft_status status = params_check(out, info, &own, params, err);
-    if (status)
-        return status;
-    if (!path)
-        return weft__error(err, WEFT_EINVAL, "path is NULL");
-    if (weft__npz_is(path))
-        return weft__npz_read(out, info, path, &own, err);
-    status = weft__mtx_open_file(&stream, path, &why);
-    if (!status)
-        status = weft__rb_open(&stream, own.limit_bytes, &why);
-    if (status)
-        return weft__error(err, status, "%s: %s", name_end(path), why.text);
-    return weft__mtx_read_stream(out, info, path, stream, 0, &own, row, err);
-}
-
-weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
-                          const struct weft_mtx_params *params, struct weft_error *err)
-{
-    return file_read(out, NULL, info, path, params, err);
-}
-
-weft_status weft__mtx_read_rows(struct weft_csr *out, int32_t **row, struct weft_mtx_info *info, const char *path,
-                                const struct weft_mtx_params *params, struct weft_error *err)
-{
-    *row = NULL;
-    return file_read(out, row, info, path, params, err);
-}
-
-weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *info, const char *name, const void *text,
-                           size_t bytes, const struct weft_mtx_params *params, struct weft_error *err)
-{
-    struct weft_mtx_params own;
-    struct weft__mtx_stream *stream;
-    weft_status status = params_check(out, info, &own, params, err);
-    if (status)
-        return status;
-    if (!text && bytes)
-        return weft__error(err, WEFT_EINVAL, "text is NULL");
-    name = name ? name : "(text)";
-    status = weft__mtx_open_memory(&stream, text, bytes);
-    if (status)
-        return weft__error(err, status, "%s: %s", name_end(name), weft_status_text(status));
-    return weft__mtx_read_stream(out, info, name, stream, 0, &own, NULL, err);
 }
