@@ -24,7 +24,7 @@ import reader  # noqa: E402
 from reader import Failed  # noqa: E402
 
 PARTS = ("fit", "held")
-FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "steps", "expected")
+FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "steps", "expected")  # and "single", not in older records
 SCHEDULES = ("csr_lanes", "csr_scalar", "csr_merge", "csr_flags")
 ALONE = {("csr_lanes", "f32"): 0.068, ("csr_lanes", "f64"): 0.125, ("csr_scalar", "f32"): 0.042, ("csr_scalar", "f64"): 0.065}
 EMPTY_ALONE, TILE = 0.65e-3, 1024  # csr_flags: microseconds of an empty row, entries of a tile
@@ -34,7 +34,7 @@ COMMON = ("x", "x beyond the second cache", "memory")  # columns that all schedu
 def far(line):
     """As weft__spmv_x_near."""
     taken = line["m"] - line["empty"]
-    pairs = max(0, min(taken, line["nnz"] - taken))
+    pairs = max(0, min(taken - line.get("single", 0), line["nnz"] - taken))
     return line["n"] * (8 if line["type"] == "f64" else 4) > 128 << 10 and line["far"] > 512 * math.ceil(pairs / 32)
 
 

@@ -53,6 +53,60 @@ static void test_flags_cost(void)
            "csr_flags: %.1f us where a launch before scales a million empty rows, %.1f for 16 million", scaled, larger);
 }
 
+// Entries of R-MAT gather in few rows: csr_flags took 61 and 37 us on an H200, csr_merge 75 and 46. At random they lie in many, and csr_flags
+// takes longer. Many rows of one entry, which have none beside another, leave x as far as it is.
+static void test_gathered_cost(void)
+{
+    static const struct {
+        int64_t m, nnz, empty, single, far, longest;
+        enum weft_type type;
+    } cases[] = {{4964578, 5997567, 4064926, 426145, 15267212, 14160, WEFT_TYPE_F32},
+                 {8000000, 6000000, 6903646, 562388, 17270585, 13000, WEFT_TYPE_F32},
+                 {2000000, 3000000, 1575840, 180000, 7359510, 12269, WEFT_TYPE_F64},
+                 {6000000, 9000000, 1339449, 2007607, 84885981, 11, WEFT_TYPE_F32}};
+    struct weft_context ctx = h200;
+    ctx.device.lanes = WEFT_LANES_PTX;
+    ctx.device.fence = true;
+    for (int i = 0; i < 4; i++) {
+        struct weft_spmv_plan plan = {
+            .ctx = &ctx,
+            .type = cases[i].type,
+            .acc = cases[i].type,
+            .x_size = cases[i].m,
+            .y_size = cases[i].m,
+            .a = {.m = cases[i].m, .n = cases[i].m, .nnz = cases[i].nnz, .type = cases[i].type},
+            .info = {.empty_rows = cases[i].empty},
+            .stats = {.max_row = cases[i].longest, .far = cases[i].far}};
+        plan.stats.apart = 32 * (cases[i].m - cases[i].empty); // all of the entries
+        plan.stats.hist[0] = (cl_uint)cases[i].empty;
+        plan.stats.hist[1] = (cl_uint)cases[i].single;
+        const double flags = weft__spmv_flags_cost(&plan), merge = weft__spmv_merge_cost(&plan);
+        const bool gathered = i < 3;
+        tap_ok(!weft__spmv_x_near(&plan) && gathered == (flags < 0.99 * merge),
+               "%lld rows, %lld of them empty: csr_flags is expected to take %.1f us, csr_merge %.1f",
+               (long long)cases[i].m, (long long)cases[i].empty, flags, merge);
+    }
+}
+
+// Rows of 3000 entries, as many as keep the device busy: csr_lanes took 15 us on an H200, csr_flags 12. Rows of 1000 went by lanes.
+static void test_busy_cost(void)
+{
+    struct weft_context ctx = h200;
+    for (int i = 0; i < 2; i++) {
+        const int64_t m = i ? 4000 : 1500, row = i ? 1000 : 3000;
+        struct weft_spmv_plan plan = {.ctx = &ctx,
+                                      .type = WEFT_TYPE_F32,
+                                      .acc = WEFT_TYPE_F32,
+                                      .x_size = row,
+                                      .y_size = m,
+                                      .a = {.m = m, .n = row, .nnz = m * row, .type = WEFT_TYPE_F32},
+                                      .stats = {.max_row = row, .steps = {[5] = m * row / 32}}};
+        const double flags = weft__spmv_flags_cost(&plan), lanes = weft__spmv_lanes_cost(&plan, 32);
+        tap_ok(i ? lanes < flags : flags < lanes, "%lld dense rows of %lld: csr_lanes %.1f us, csr_flags %.1f",
+               (long long)m, (long long)row, lanes, flags);
+    }
+}
+
 // Few long rows, of which x is read along, but a good part of it a sector for each entry: CSR is expected to take longer than by its
 // bytes, and panels to repay 1000 products, not 100. On an H200 CSR took 22.6 us and panels 17.7.
 static void test_panels_cost(void)
@@ -471,6 +525,8 @@ static void test_cpu_first(void)
 int main(void)
 {
     test_flags_cost();
+    test_gathered_cost();
+    test_busy_cost();
     test_panels_cost();
     test_second_cost();
     test_panels_shared();

@@ -31,12 +31,12 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 // Entries of the row before in the first read of a row, at most.
 #define READ_BEFORE 3
 
-// Rows of one entry have none beside another: of those sampled, as many may have a share as have two entries.
+// Rows of one entry have none beside another: of those sampled, as many have a share as have two entries.
 double weft__spmv_far_share(const struct weft_spmv_plan *plan)
 {
     const double taken = (double)(plan->a.m - plan->info.empty_rows),
-                 pairs = fmin(taken, (double)plan->a.nnz - taken); // rows with two entries or more, at most
-    const double far = (double)plan->stats.far / 1024;             // sum of the shares of every 32nd row
+                 pairs = fmin(taken - (double)plan->stats.hist[1], (double)plan->a.nnz - taken);
+    const double far = (double)plan->stats.far / 1024; // sum of the shares of every 32nd row
     return far > 0 ? far / ceil(fmax(pairs, 0) / 32) : 0;
 }
 
@@ -179,6 +179,9 @@ static double second_us(const struct weft_spmv_plan *plan, int lanes)
 #define WAIT      0.011
 #define WAIT_WIDE 0.036
 #define WAIT_LONG 0.050
+// Where x is near and so many rows are so long that the device is busy, each of them takes longer (docs/log/csr-costs.md).
+#define BUSY_ENTRIES (FROM_MEMORY / 2)
+#define BUSY         1.4
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
     int log = 0;
@@ -189,7 +192,8 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const double missed = 1 - kept(plan, wide ? KEPT_LANES_WIDE : KEPT_LANES);
     const int apart = far && lanes <= FEW_LANES && weft__spmv_mean_row(plan) >= LONG_ROW && !rows_together(plan, lanes);
     const double step = (wide ? 0.0195 : 0.011) + (wide ? WAIT_WIDE : WAIT) * missed + (apart ? WAIT_LONG : 0);
-    const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068);
+    const int busy = !far && weft__spmv_mean_row(plan) >= LANES_ROW && plan->a.nnz >= BUSY_ENTRIES;
+    const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068) * (busy ? BUSY : 1);
     const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type);
     const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
     const double memory = slow                                             ? MEMORY_SLOW
@@ -263,7 +267,7 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
     const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
     const int shared = plan->stats.max_row >= WEFT__SPMV_SHARED_ROW;
     const double row = weft__spmv_x_near(plan) ? 1.1 : 4.7,
-                 entry = 1.5 + (shared ? 1.8 : 0) + (is_wide(plan) ? 1.1 : 0);
+                 entry = 1.5 + (shared ? 1.8 : 0) + (is_wide(plan) ? shared ? 1.9 : 1.1 : 0);
     const double join = shared && !weft__caps_of(plan->ctx).fence ? JOIN_US : 0;
     const double miss =
         weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX
@@ -331,13 +335,23 @@ bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan)
 #define SECTOR_ROWS  16
 #define SECTOR_US    0.45e-12 // a row, for each byte of x and y
 #define SECTOR_BYTES 100e6
+// An empty row costs as much as another one where entries lie in as many rows as they would at random, and less where they gather in few,
+// as in R-MAT (docs/log/csr-costs.md).
+#define GATHERED 0.35
+static double rows_as_taken(const struct weft_spmv_plan *plan)
+{
+    const double rows = (double)plan->a.m, taken = rows - (double)plan->info.empty_rows,
+                 random = -expm1(-weft__spmv_mean_row(plan)) * rows, spread = random > 0 ? fmin(taken / random, 1) : 1;
+    return taken + (GATHERED + (1 - GATHERED) * spread) * (rows - taken);
+}
+
 static double flags_rows_us(const struct weft_spmv_plan *plan, double row)
 {
     const double rows = (double)plan->a.m, taken = rows - (double)plan->info.empty_rows;
     const double bytes = (double)(plan->x_size + plan->y_size) * (double)weft_type_bytes(plan->type);
     if (plan->a.nnz <= plan->a.m / SECTOR_ROWS)
         return SECTOR_US * fmin(bytes, SECTOR_BYTES) * taken;
-    return weft__spmv_x_near(plan) ? 0 : row * 1e-6 * rows;
+    return weft__spmv_x_near(plan) ? 0 : row * 1e-6 * rows_as_taken(plan);
 }
 
 #define ROWS_APART 0.35 // of the entries: fewer, and rows read less of x that is far
