@@ -135,8 +135,10 @@ static weft_status device_find_own(size_t *out, struct weft_device_info *list, s
         return WEFT_OK;
     if (params->context)
         return weft__error(err, WEFT_ENODEV, "no device of the context given is \"%.200s\"", params->select);
-    return weft__error(err, WEFT_ENODEV, "there is no device %.200s: the list goes from 0 to %zu", params->select,
-                       all - 1);
+    return weft__error(err, WEFT_ENODEV,
+                       "no device of the list is \"%.200s\": an index is up to %zu, a kind is gpu, cpu or accelerator, "
+                       "else it is a part of a name",
+                       params->select, all - 1);
 }
 
 static weft_status device_find(size_t *out, struct weft_device_info *list, size_t count,
