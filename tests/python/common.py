@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Python package share: the package from the build folder, or a reason to skip."""
+"""What the tests of the Python package share: the package from the build folder, or a reason to skip; another Python."""
 import importlib
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -25,3 +26,13 @@ def begin(built):
         print(f"1..0 # SKIP {why}")
         sys.exit(0)
     return weft
+
+
+def alone(built, code, *args, **env):
+    """Another Python with the package: how it ended and what it said. One that waits for ever ends with None."""
+    try:
+        run = subprocess.run([sys.executable, "-B", "-c", code, *args], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             env={**os.environ, "PYTHONPATH": os.path.abspath(built), **env}, check=False, timeout=120)
+    except subprocess.TimeoutExpired as why:
+        return None, str(why.stdout)
+    return run.returncode, run.stdout

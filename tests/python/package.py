@@ -7,14 +7,13 @@ import gc
 import os
 import pickle
 import re
-import subprocess
 import sys
 import tempfile
 import threading
 import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from common import begin, done, ok, skip  # noqa: E402
+from common import alone, begin, done, ok, skip  # noqa: E402
 
 BUILT, ROOT = sys.argv[1:3]
 weft = begin(BUILT)
@@ -23,47 +22,9 @@ import numpy as np  # noqa: E402
 import scipy.sparse as sp  # noqa: E402
 import scipy.sparse.linalg as la  # noqa: E402
 
-RNG = np.random.default_rng(int(os.environ.get("WEFT_SEED", "1")))
-TYPES = "?bBhHiIlLqQfdgFDG"
+from matrices import RNG, TYPES, matrix, numbers, raises, same  # noqa: E402
+
 warnings.simplefilter("ignore")
-
-
-def matrix(m=60, n=40, count=300, dtype="d", duplicates=True, kind=sp.csr_array):
-    """Random coordinates in CSR, columns of a row in any order, some twice."""
-    row, col = RNG.integers(0, m, count), RNG.integers(0, n, count)
-    order = np.argsort(row, kind="stable")
-    row, col = row[order], col[order]
-    indptr = np.searchsorted(row, np.arange(m + 1)).astype(np.int32)
-    return values(kind, (indptr, col.astype(np.int32)), (m, n), dtype, duplicates)
-
-
-def numbers(count, dtype):
-    whole = RNG.integers(0, 2 if dtype == "?" else 9, count)
-    if dtype in "FDG":
-        return (whole + 1j * RNG.integers(0, 9, count)).astype(dtype)
-    return whole.astype(dtype)
-
-
-def values(kind, pattern, shape, dtype, duplicates):
-    a = kind((numbers(len(pattern[1]), dtype), pattern[1], pattern[0]), shape=shape)
-    if not duplicates:
-        a.sum_duplicates()
-    return a
-
-
-def same(a, b):
-    """Class, type, shape, arrays; the numbers here are whole and none is NaN."""
-    return (type(a) is type(b) and a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a.indptr, b.indptr) and
-            np.array_equal(a.indices, b.indices) and np.array_equal(a.data, b.data))
-
-
-def raises(call):
-    """The exception that a call ends with, else None."""
-    try:
-        call()
-    except Exception as why:
-        return why
-    return None
 
 
 # ---- every public function -----------------------------------------------------------------------------------------
@@ -196,9 +157,18 @@ def test_products():
         want, got = left @ a, raises(lambda: left @ w) or left @ w
         ok(type(want) is type(got) and (want != got).nnz == 0, f"B @ A for a sparse B in {name} is scipy's", repr(got))
     ok((w.dot(2.0).toscipy() != a * 2).nnz == 0, "A.dot(number)")
-    for bad_x in (np.ones(39), np.ones((39, 2)), np.ones((40, 2, 2)), 3.0, np.float64(2)):
+    for bad_x in (np.ones(39), np.ones((39, 2)), np.ones((40, 2, 2))):
         want, got = raises(lambda: a @ bad_x), raises(lambda: w @ bad_x)
         ok(type(want) is type(got) and str(want) == str(got), f"A @ {np.shape(bad_x)}: {got}", repr(want), repr(got))
+    x = tuple(range(40))
+    ok(np.array_equal(w @ x, a @ x) and np.array_equal((1,) * 60 @ w, (1,) * 60 @ a), "tuples are vectors")
+    for call in (lambda x: w @ x, lambda x: x @ w, w.plan().__matmul__):
+        for number in (3.0, np.float64(2), 2**70, np.array(3)):
+            why = raises(lambda: call(number))
+            ok(isinstance(why, ValueError) and "A.dot(2.0)" in str(why), f"a number is a ValueError: {why}", repr(why))
+        for what in (None, "abc", b"abc", {}):
+            why = raises(lambda: call(what))
+            ok(isinstance(why, TypeError) and type(what).__name__ in str(why), f"{what!r} is a TypeError: {why}", repr(why))
     e = weft.csr(sp.csr_array((5, 7)))
     ok(np.array_equal(e @ np.ones(7), np.zeros(5)) and np.array_equal(e.T @ np.ones(5), np.zeros(7)), "no entries")
     small = sp.csr_array(np.array([[100, 100], [0, 1]], np.int8))
@@ -211,7 +181,7 @@ def test_plans():
     x = RNG.random(400).astype("f")
     p = w.plan(products=100000)
     ok(np.allclose(p @ x, a @ x, rtol=1e-5) and p.info["why"] and p.info["longest_row"] > 0, f"a plan: {p.info['why']}")
-    ok(w._plan_for(weft._c.F32) is p._prepared, "the matrix keeps it")
+    ok(w._plan_for(w._where(), weft._c.F32) is p._prepared, "the matrix keeps it")
     ok((p @ x.astype("d")).dtype == np.float64, "a plan of f32 gives f64 for x in f64")
     first = w.plan(reproducible=True)
     ok(first.info["algorithm"] == "csr_fixed" and np.array_equal(first @ x, first @ x), "reproducible: csr_fixed")
@@ -221,9 +191,13 @@ def test_plans():
     ok(np.allclose(w @ x, 2 * before, rtol=1e-5) and np.allclose(w.T @ np.ones(500, "f"), a.T @ np.ones(500, "f"), rtol=1e-4),
        "values that changed, after update()")
     with weft.csr(a) as inner:
-        ok(np.allclose(inner @ x, a @ x, rtol=1e-5) and inner._plans, "a matrix in `with`")
-    ok(not inner._plans and np.allclose(inner @ x, a @ x, rtol=1e-5), "its plans are gone, and it can be used")
+        ok(np.allclose(inner @ x, a @ x, rtol=1e-5) and inner._there().plans, "a matrix in `with`")
+    ok(not inner._there().plans and np.allclose(inner @ x, a @ x, rtol=1e-5), "its plans are gone, and it can be used")
     ok(isinstance(raises(lambda: weft.csr(matrix(dtype="D")).plan()), ValueError), "a plan of complex values is refused")
+    ok(all(text in repr(p) for text in ("500 x 400", "float32", p.info["algorithm"], p._prepared.owner.device.name)), f"{p!r}")
+    for products in (-1, 2**63, 2**64):
+        why = raises(lambda: w.plan(products))
+        ok(isinstance(why, ValueError) and str(products) in str(why), f"a plan for so many products: {why}", repr(why))
 
 
 # ---- zero copy -----------------------------------------------------------------------------------------------------
@@ -400,37 +374,6 @@ def test_making():
     ok(np.allclose((a.toarray(), weft.csr(a).toarray()), a.toarray()) and "60 x 40" in repr(weft.csr(a)), "toarray, repr")
 
 
-def test_structure():
-    x, bad = RNG.random(40), []
-    for dtype in "dD": # scipy adds up duplicates in place; its arrays are those of weft.csr too
-        a = matrix(dtype=dtype)
-        want = a @ x
-        w = weft.csr(a)
-        p = w.plan() if dtype == "d" else w
-        w @ x
-        a.sum_duplicates()
-        if not (np.allclose(p @ x, want) and np.allclose(w @ x, want) and w.nnz == a.nnz and same(w.tocsc(), a.tocsc())):
-            bad.append(dtype)
-        w = weft.csr(matrix(dtype=dtype))
-        want = w.toscipy() @ x
-        w.toscipy().sum_duplicates()
-        if not np.allclose(w.T.T @ x, want) or not w.has_canonical_format:
-            bad.append(dtype + " before a product")
-    ok(not bad, "duplicates that scipy adds up in place", bad)
-    a = matrix()
-    w = weft.csr(a)
-    a.resize((30, 40))
-    ok(isinstance(raises(lambda: w @ x), ValueError), f"a matrix that was resized: {raises(lambda: w @ x)}")
-    for name, change, kind in (("indptr", lambda p: p[:-3], ValueError), ("indptr", lambda p: p[:0], ValueError),
-                               ("indptr", lambda p: p.astype("d"), TypeError), ("indices", lambda p: p + 0.5, TypeError),
-                               ("indices", lambda p: np.stack([p, p], 1), ValueError)):
-        a = matrix()
-        setattr(a, name, change(getattr(a, name)))
-        for call in (weft.csr, weft.transpose):
-            why = raises(lambda: call(a))
-            ok(isinstance(why, kind), f"{name} that is none: {why}", repr(why))
-
-
 def test_misuse():
     a, x = matrix(), np.ones(40)
     w = weft.csr(a)
@@ -452,9 +395,11 @@ def test_misuse():
         ok(not os.listdir(folder), "nothing was written")
         weft.write_mtx(os.fsencode(name), a)
         ok((weft.read_mtx(os.fsencode(name)) != weft.read_mtx(name)).nnz == 0, "a path of bytes")
-    for call in (lambda: weft.Context(queue=3), lambda: weft.Context(context=3), lambda: weft.csr(a, context=3) @ x):
+    for call in (lambda: weft.Context(queue=3), lambda: weft.Context(context=3), lambda: weft.csr(a, context=3),
+                 lambda: w.plan(context=3), lambda: weft.transpose(a, context=3)):
         why = raises(call)
         ok(isinstance(why, TypeError) and "int" in str(why), f"what is no context: {why}")
+    ok(isinstance(raises(lambda: setattr(w, "shape", (5, 5))), AttributeError) and w.shape == (60, 40), "a shape stays")
     ok(isinstance(raises(lambda: weft.Context(schedule=None)), ValueError), "a schedule that is no text")
     bad, both = [], threading.Barrier(2)
     ctx = weft.Context()
@@ -487,11 +432,20 @@ def test_context():
     ctx = weft.Context(schedule="gpu")
     w = weft.csr(a, context=ctx)
     ok(np.allclose(w @ x, a @ x) and same(weft.transpose(a, context=ctx), a.T.tocsr()), "kernels for GPUs")
-    p = w.plan()
+    p, t, b = w.plan(), w.T, weft.csr(matrix(), context=ctx)
+    want = b.toscipy() @ x
     ctx.close()
-    ok(np.allclose(p @ x, a @ x), "a plan outlives its context")
+    ok(np.allclose(p @ x, a @ x) and np.allclose(p @ (x + 2j), a @ (x + 2j)), "a plan outlives its context")
+    ok(np.allclose(w @ x, a @ x) and np.allclose(t @ np.ones(60), a.T @ np.ones(60)) and same(w.tocsc(), a.tocsc()) and
+       np.allclose(w.copy() @ x, a @ x), "so do a matrix and its transpose")
+    b.sum_duplicates()
+    ok(np.allclose(b @ x, want) and w.copy()._where() is w._where(), "and what is made from them")
+    ok(isinstance(raises(lambda: weft.csr(a, context=ctx)), ValueError), "a closed context takes no more")
     ok(isinstance(raises(lambda: weft.Context(99)), weft.WeftDeviceError), "device 99")
-    ok(isinstance(raises(lambda: weft.Context("no such")), weft.WeftDeviceError), "a name that no device has")
+    kinds = {one.kind for one in weft.devices()}
+    for name in ["no such"] + [kind for kind in ("gpu", "accelerator") if kind not in kinds]:
+        why = raises(lambda: weft.Context(name))
+        ok(isinstance(why, weft.WeftDeviceError) and f'no device of the list is "{name}"' in str(why), f"what no device is: {why}")
     ok(isinstance(raises(lambda: weft.Context(schedule="tpu")), ValueError), "schedule tpu")
 
 
@@ -505,7 +459,8 @@ def test_pyopencl():
     a = matrix(dtype="f", duplicates=False)
     queue = cl.CommandQueue(cl.create_some_context(interactive=False))
     x = pyopencl.array.to_device(queue, np.arange(40, dtype="f"))
-    w = weft.csr(a, context=weft.Context(queue=queue))
+    known = weft.Context(queue=queue)
+    w = weft.csr(a, context=known)
     y = w @ x
     ok(isinstance(y, pyopencl.array.Array) and np.allclose(y.get(), a @ x.get()), "x of pyopencl gives y of pyopencl")
     other = weft.csr(a) @ x
@@ -514,7 +469,7 @@ def test_pyopencl():
     why = raises(lambda: w @ pyopencl.array.to_device(queue, np.arange(80, dtype="f"))[::2])
     ok(isinstance(why, ValueError), f"a slice with steps: {why}")
     for m, n in ((0, 40), (3, 40), (3, 0)):
-        made = weft.csr((np.zeros(0, "f"), np.zeros(0, "i4"), np.zeros(m + 1, "i4")), (m, n), context=w._context) @ x[:n]
+        made = weft.csr((np.zeros(0, "f"), np.zeros(0, "i4"), np.zeros(m + 1, "i4")), (m, n), context=known) @ x[:n]
         ok(np.array_equal(made.get(), np.zeros(m)), f"no entries in {m} x {n}")
     ok(isinstance(raises(lambda: weft.csr(a, dtype="d") @ x), TypeError) and isinstance(raises(lambda: w @ x[:5]), ValueError),
        "types and shapes that do not go")
@@ -569,26 +524,19 @@ def test_files():
        "spy of other types")
 
 
-def alone(code, **env):
-    """Another Python with the package."""
-    run = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {BUILT!r})\n{code}"], text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **env}, check=False)
-    return run.returncode, run.stdout
-
-
 def test_nothing():
     """Without a loader, and without a driver."""
-    code, said = alone("import ctypes.util, weft\n"
+    code, said = alone(BUILT, "import ctypes.util, weft\n"
                        "weft._c._loader_paths = lambda: ['/nonexistent/libOpenCL.so.1']\n"
                        "import scipy.sparse as sp\n"
                        "print(weft.info(sp.eye(3, format='csr'))['nnz'])\n"
                        "try:\n    weft.devices()\nexcept RuntimeError as why:\n    print(why)")
     ok(code == 0 and said.startswith("3\n") and "/nonexistent/libOpenCL.so.1" in said and "weft[cpu]" in said,
        "without a loader it imports, and says what was searched", said)
-    code, said = alone("import weft\ntry:\n    weft.transpose(__import__('scipy.sparse').sparse.eye(3, format='csr'))\n"
+    code, said = alone(BUILT, "import weft\ntry:\n    weft.transpose(__import__('scipy.sparse').sparse.eye(3, format='csr'))\n"
                        "except RuntimeError as why:\n    print(why)", OCL_ICD_VENDORS="/nonexistent")
     ok(code == 0 and "no OpenCL platform" in said and "weft[cpu]" in said, "without a driver it says what to install", said)
-    code, said = alone("import weft, numpy as np, scipy.sparse as sp\nA = weft.csr(sp.eye(9, format='csr'))\nprint((A @ np.ones(9)).sum())\n"
+    code, said = alone(BUILT, "import weft, numpy as np, scipy.sparse as sp\nA = weft.csr(sp.eye(9, format='csr'))\nprint((A @ np.ones(9)).sum())\n"
                        "B = A.plan(products=9)")
     ok(code == 0 and said == "9.0\n", "a process ends well with plans alive", code, said)
 

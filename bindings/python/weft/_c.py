@@ -95,6 +95,34 @@ def check_in(status: int, ctx: Any) -> None:
         raise fail(status, ffi.string(err.text).decode(errors="replace"))
 
 
+# ---- fork ----------------------------------------------------------------------------------------------------------
+
+_forked = False  # this process is a child of one that had opened OpenCL
+
+
+def _after_fork() -> None:
+    """In the child: a driver's threads stayed in the parent, and locks may be held by them."""
+    global _forked, _loader_lock
+    _forked = _forked or _loader is not None
+    _loader_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def check_process() -> None:
+    """Raise where a call of OpenCL would wait for ever."""
+    if _forked:
+        raise fail(lib.WEFT_EDEVICE, "OpenCL was opened before this process was forked, and it does not survive a fork: "
+                                     'use multiprocessing\'s start method "spawn"')
+
+
+def release(call: Callable[..., Any], *args: Any) -> None:
+    """Give back what belongs to the driver; in a forked child it is the parent's."""
+    if not _forked:
+        call(*args)
+
+
 # ---- the loader of OpenCL ------------------------------------------------------------------------------------------
 
 _loader: Any = None
@@ -119,6 +147,7 @@ def _loader_paths() -> List[str]:
 def opencl() -> Any:
     """The loader of OpenCL, with its calls as attributes; WeftDeviceError: none, with what was searched."""
     global _loader
+    check_process()
     with _loader_lock:
         if _loader is None:
             _loader_searched.clear()
@@ -182,10 +211,10 @@ def _device(info: Any) -> Device:
                   bool(info.unified), _text(info.why))
 
 
-def no_device(err: Any) -> WeftError:
-    """What the library says, and what to install where there is nothing at all."""
+def no_device(err: Any, origin: str = "") -> WeftError:
+    """What the library says, of the text that `origin` gave, and what to install where there is nothing at all."""
     text = _text(err.text)
-    return fail(lib.WEFT_ENODEV, f"{text.split(': ')[0]}: {_HELP}" if text.startswith("no OpenCL") else text)
+    return fail(lib.WEFT_ENODEV, f"{text.split(': ')[0]}: {_HELP}" if text.startswith("no OpenCL") else origin + text)
 
 
 def devices_list() -> List[Device]:
@@ -201,7 +230,7 @@ def devices_list() -> List[Device]:
 
 
 def context_create(select: Optional[str], cl_context: int, cl_device: int, schedule: str,
-                   cache_dir: Optional[str]) -> Any:
+                   cache_dir: Optional[str], origin: str) -> Any:
     opencl()
     params = ffi.new("struct weft_context_params *")
     keep = ffi.new("char[]", chars(cache_dir)) if cache_dir is not None else NULL
@@ -214,13 +243,13 @@ def context_create(select: Optional[str], cl_context: int, cl_device: int, sched
     out, err = ffi.new("struct weft_context **"), error_new()
     status = lib.weft_context_create(out, params, err)
     if status == lib.WEFT_ENODEV:
-        raise no_device(err)
+        raise no_device(err, origin)
     check(status, err)
     return out[0]
 
 
 def context_destroy(ctx: Any) -> None:
-    lib.weft_context_destroy(ffi.new("struct weft_context **", ctx))
+    release(lib.weft_context_destroy, ffi.new("struct weft_context **", ctx))
 
 
 def context_trim(ctx: Any) -> None:
@@ -350,7 +379,7 @@ def transpose_sync(ctx: Any, a: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def transpose_destroy(plan: Any) -> None:
-    lib.weft_transpose_plan_destroy(ffi.new("struct weft_transpose_plan **", plan))
+    release(lib.weft_transpose_plan_destroy, ffi.new("struct weft_transpose_plan **", plan))
 
 
 # ---- sums of duplicates ------------------------------------------------------------------------------------------------
@@ -367,7 +396,7 @@ def canonical_run(ctx: Any, plan: Any, queue: Any, a: Any, out: Any) -> None:
 
 
 def canonical_destroy(plan: Any) -> None:
-    lib.weft_canonical_plan_destroy(ffi.new("struct weft_canonical_plan **", plan))
+    release(lib.weft_canonical_plan_destroy, ffi.new("struct weft_canonical_plan **", plan))
 
 
 # ---- SpMV ----------------------------------------------------------------------------------------------------------
@@ -396,7 +425,7 @@ def spmv_info(plan: Any) -> Dict[str, Any]:
 
 
 def spmv_destroy(plan: Any) -> None:
-    lib.weft_spmv_plan_destroy(ffi.new("struct weft_spmv_plan **", plan))
+    release(lib.weft_spmv_plan_destroy, ffi.new("struct weft_spmv_plan **", plan))
 
 
 # ---- files and figures ---------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 from typing import Any, List, Optional, Tuple, Union
 
@@ -17,10 +18,14 @@ _KEEP_BYTES = 1 << 30  # most scratch of a transposition that a context keeps fo
 
 
 class _Owner:
-    """The C context and its queue. Plans and buffers hold it, so that it ends after them."""
+    """The C context, its queue and what runs there. Matrices, plans and buffers hold it, so that it ends after them.
+
+    `with owner` is for whoever calls OpenCL: one thread at a time, and never in a forked child.
+    """
 
     def __init__(self, ctx: Any, external: Any) -> None:
         self.ctx, self.external, self.queue = ctx, external, None
+        self._plan: Optional[Tuple[Any, Any]] = None  # of the last transposition, with its scratch
         self.device, device_id, cl_context, self.cpu_kernels = _c.context_device(ctx)
         self.cl = _c.opencl()
         self.lock = threading.RLock()
@@ -33,9 +38,18 @@ class _Owner:
         raise TypeError("a context of OpenCL belongs to its process: it is neither copied nor pickled")
 
     def __del__(self) -> None:
+        self._plan = None  # before its context
         if self.queue:
-            self.cl.clReleaseCommandQueue(self.queue)
+            _c.release(self.cl.clReleaseCommandQueue, self.queue)
         _c.context_destroy(self.ctx)
+
+    def __enter__(self) -> "_Owner":
+        _c.check_process()
+        self.lock.acquire()
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        self.lock.release()
 
     # -- buffers ---------------------------------------------------------------------------------------------------
 
@@ -49,8 +63,8 @@ class _Owner:
         mem = self.cl.clCreateBuffer(self.cl_context, flags, max(size, 1), host, code)
         if code[0]:
             raise _c.fail(_c.lib.WEFT_EDEVMEM, f"a buffer of {size} bytes on {self.device.name}: OpenCL error {code[0]}")
-        release = self.cl.clReleaseMemObject
-        return ffi.gc(mem, lambda m, owner=self: release(m))
+        free = self.cl.clReleaseMemObject
+        return ffi.gc(mem, lambda m, owner=self: _c.release(free, m))
 
     def buffer(self, array: np.ndarray) -> Any:
         """A buffer with the contents of an array, which has to stay as long as the buffer."""
@@ -90,11 +104,91 @@ class _Owner:
     def finish(self) -> None:
         _c.check_cl(self.cl.clFinish(self.queue), "clFinish")
 
+    def trim(self) -> None:
+        """Give back the scratch of the last transposition, and what the library keeps."""
+        with self:
+            self._plan = None
+            _c.context_trim(self.ctx)
+
+    # -- transposition ---------------------------------------------------------------------------------------------
+
+    def _transpose_plan(self, shape: Shape) -> Any:
+        key = (shape.m, shape.n, shape.nnz, shape.type, shape.wide)
+        if self._plan is not None and self._plan[0] == key:
+            return self._plan[1]
+        self._plan = None  # its scratch, before there is more
+        made, size = _c.transpose_plan(self.ctx, shape)
+        plan = ffi.gc(made, _c.transpose_destroy)  # nobody has it but this owner, which ends later
+        if size <= _KEEP_BYTES:
+            self._plan = (key, plan)
+        return plan
+
+    def _move(self, shape: Shape, indptr: np.ndarray, indices: np.ndarray,
+              data: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Transpose arrays whose values have 4 or 8 bytes."""
+        if not self.device.unified:  # copies that overlap, buffers that are kept
+            with self:
+                ptr, idx, moved = _c.transpose_sync(self.ctx, _c.csr_struct(shape, indptr, indices, data))
+            return ptr, idx, moved.view(data.dtype)
+        out = (np.empty(shape.n + 1, indptr.dtype), np.empty(shape.nnz, np.int32), np.empty(shape.nnz, data.dtype))
+        with self:
+            given = [self.buffer(array) for array in (indptr, indices, data)]
+            made = [self.buffer_out(array) for array in out]
+            plan = self._transpose_plan(shape)
+            try:
+                _c.transpose_run(self.ctx, plan, self.queue, _c.device_csr(shape, *given),
+                                 _c.device_csr(shape.transposed(), *made))
+                for mem, array in zip(made, out):
+                    self.take(mem, array)
+            finally:
+                self.finish()  # whatever happened, nothing uses the arrays any more
+        return out
+
+    def checks(self) -> bool:
+        """Does a transposition check the arrays that it is given?"""
+        return not self.device.unified
+
+    def transpose(self, m: int, n: int, indptr: np.ndarray, indices: np.ndarray,
+                  data: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Arrays of A^T; those given are valid, contiguous, indices of 32 bits."""
+        nnz = len(indices)
+        if nnz == 0:
+            return np.zeros(n + 1, indptr.dtype), np.empty(0, np.int32), np.empty(0, data.dtype)
+        wide = indptr.dtype.itemsize == 8
+        if data.dtype.itemsize in (4, 8) and not data.dtype.hasobject:  # values are only moved: all types of a size are one
+            kind = _c.I32 if data.dtype.itemsize == 4 else _c.F64
+            return self._move(Shape(m, n, nnz, kind, wide), indptr, indices, data)
+        where = np.arange(nnz, dtype=np.int64 if wide else np.int32)
+        ptr, idx, order = self._move(Shape(m, n, nnz, _c.F64 if wide else _c.I32, wide), indptr, indices, where)
+        return ptr, idx, data[order]
+
+    def canonical(self, m: int, n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray,
+                  kind: int) -> Optional[Tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Arrays with sorted columns whose entries of one place are added up from the left. None: not on this device."""
+        if kind == _c.F64 and not self.device.fp64:
+            return None
+        shape = Shape(m, n, len(indices), kind, indptr.dtype.itemsize == 8)
+        out = (np.empty(m + 1, indptr.dtype), np.empty(shape.nnz, np.int32), np.empty(shape.nnz, data.dtype))
+        with self:
+            given = [self.buffer(array) for array in (indptr, indices, data)]
+            made = [self.buffer_out(array) for array in out]
+            plan = _c.canonical_plan(self.ctx, shape)
+            try:
+                _c.canonical_run(self.ctx, plan, self.queue, _c.device_csr(shape, *given), _c.device_csr(shape, *made))
+                for mem, array in zip(made, out):
+                    self.take(mem, array)
+            finally:
+                self.finish()
+                _c.canonical_destroy(plan)
+        left = int(out[0][-1])
+        return out if left == shape.nnz else (out[0], out[1][:left].copy(), out[2][:left].copy())
+
 
 class Context:
     """A device, its compiled kernels and its queue.
 
-    Without arguments it is the default device: a GPU where there is one, else the processor.
+    Without arguments it is the default device: what the environment's WEFT_DEVICE says, else a GPU where there is one, else
+    the processor. `with` sets the device for what is inside, in this thread: another thread has to say it again.
 
     >>> import weft
     >>> with weft.Context() as ctx:
@@ -116,11 +210,14 @@ class Context:
         context = context if context is not None else getattr(queue, "context", None)
         device = device if device is not None else getattr(queue, "device", None)
         select = None if device is None else str(device.index if isinstance(device, Device) else device)
+        origin = ""
+        if device is None and context is None and os.environ.get("WEFT_DEVICE"):
+            select, origin = os.environ["WEFT_DEVICE"], "WEFT_DEVICE: "
         cl_device = getattr(device, "int_ptr", 0)  # of pyopencl
         cl_context = context.int_ptr if context is not None else 0
         self._owner: Optional[_Owner] = _Owner(
-            _c.context_create(None if cl_device else select, cl_context, cl_device, schedule, cache_dir), (context, queue, device))
-        self._plan: Optional[Tuple[Any, Any]] = None
+            _c.context_create(None if cl_device else select, cl_context, cl_device, schedule, cache_dir, origin),
+            (context, queue, device))
         self._inside: List[None] = []  # one for each `with` that is not over
 
     @property
@@ -135,14 +232,12 @@ class Context:
 
     def trim(self) -> None:
         """Give back the device memory that is kept for the next transposition, and pinned memory."""
-        self._plan = None
         if self._owner is not None:
-            with self._owner.lock:
-                _c.context_trim(self._owner.ctx)
+            _c.release(self._owner.trim)
 
     def close(self) -> None:
-        """Give up the context; matrices and plans that were made with it stay usable."""
-        self._plan = None
+        """Give up the context. Matrices and plans that were made with it stay usable; it ends with the last of them."""
+        self.trim()
         self._owner = None
 
     def __enter__(self) -> "Context":
@@ -162,81 +257,6 @@ class Context:
     def __repr__(self) -> str:
         return f"<weft.Context {'closed' if self._owner is None else self._owner.device.name!r}>"
 
-    # -- transposition ---------------------------------------------------------------------------------------------
-
-    def _transpose_plan(self, owner: _Owner, shape: Shape) -> Any:
-        key = (shape.m, shape.n, shape.nnz, shape.type, shape.wide)
-        if self._plan is not None and self._plan[0] == key:
-            return self._plan[1]
-        self._plan = None  # its scratch, before there is more
-        made, size = _c.transpose_plan(owner.ctx, shape)
-        plan = ffi.gc(made, lambda p, keep=owner: _c.transpose_destroy(p))
-        if size <= _KEEP_BYTES:
-            self._plan = (key, plan)
-        return plan
-
-    def _move(self, shape: Shape, indptr: np.ndarray, indices: np.ndarray,
-              data: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Transpose arrays whose values have 4 or 8 bytes."""
-        owner = self._own()
-        if not owner.device.unified:  # copies that overlap, buffers that are kept
-            with owner.lock:
-                ptr, idx, moved = _c.transpose_sync(owner.ctx, _c.csr_struct(shape, indptr, indices, data))
-            return ptr, idx, moved.view(data.dtype)
-        out = (np.empty(shape.n + 1, indptr.dtype), np.empty(shape.nnz, np.int32), np.empty(shape.nnz, data.dtype))
-        with owner.lock:
-            given = [owner.buffer(array) for array in (indptr, indices, data)]
-            made = [owner.buffer_out(array) for array in out]
-            plan = self._transpose_plan(owner, shape)
-            try:
-                _c.transpose_run(owner.ctx, plan, owner.queue, _c.device_csr(shape, *given),
-                                 _c.device_csr(shape.transposed(), *made))
-                for mem, array in zip(made, out):
-                    owner.take(mem, array)
-            finally:
-                owner.finish()  # whatever happened, nothing uses the arrays any more
-        return out
-
-    def _checks(self) -> bool:
-        """Does a transposition check the arrays that it is given?"""
-        return not self._own().device.unified
-
-    def _transpose(self, m: int, n: int, indptr: np.ndarray, indices: np.ndarray,
-                   data: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Arrays of A^T; those given are valid, contiguous, indices of 32 bits."""
-        nnz = len(indices)
-        if nnz == 0:
-            return np.zeros(n + 1, indptr.dtype), np.empty(0, np.int32), np.empty(0, data.dtype)
-        wide = indptr.dtype.itemsize == 8
-        if data.dtype.itemsize in (4, 8) and not data.dtype.hasobject:  # values are only moved: all types of a size are one
-            kind = _c.I32 if data.dtype.itemsize == 4 else _c.F64
-            return self._move(Shape(m, n, nnz, kind, wide), indptr, indices, data)
-        where = np.arange(nnz, dtype=np.int64 if wide else np.int32)
-        ptr, idx, order = self._move(Shape(m, n, nnz, _c.F64 if wide else _c.I32, wide), indptr, indices, where)
-        return ptr, idx, data[order]
-
-    def _canonical(self, m: int, n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray,
-                   kind: int) -> Optional[Tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Arrays with sorted columns whose entries of one place are added up from the left. None: not on this device."""
-        owner = self._own()
-        if kind == _c.F64 and not owner.device.fp64:
-            return None
-        shape = Shape(m, n, len(indices), kind, indptr.dtype.itemsize == 8)
-        out = (np.empty(m + 1, indptr.dtype), np.empty(shape.nnz, np.int32), np.empty(shape.nnz, data.dtype))
-        with owner.lock:
-            given = [owner.buffer(array) for array in (indptr, indices, data)]
-            made = [owner.buffer_out(array) for array in out]
-            plan = _c.canonical_plan(owner.ctx, shape)
-            try:
-                _c.canonical_run(owner.ctx, plan, owner.queue, _c.device_csr(shape, *given), _c.device_csr(shape, *made))
-                for mem, array in zip(made, out):
-                    owner.take(mem, array)
-            finally:
-                owner.finish()
-                _c.canonical_destroy(plan)
-        left = int(out[0][-1])
-        return out if left == shape.nnz else (out[0], out[1][:left].copy(), out[2][:left].copy())
-
 
 _current: contextvars.ContextVar[Any] = contextvars.ContextVar("weft", default=None)  # innermost first: (context, others)
 _default: Optional[Context] = None
@@ -253,6 +273,7 @@ def current(context: Optional[Context] = None) -> Context:
     inner = _current.get()
     if inner is not None:
         return inner[0]
+    _c.check_process()  # before a lock that a thread of the parent may have held
     with _default_lock:
         if _default is None:
             _default = Context()

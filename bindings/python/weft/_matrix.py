@@ -9,21 +9,26 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _c
-from ._c import Shape, ffi
+from ._arrays import Arrays, build, is_array, other
+from ._c import ffi
 from ._context import Context, _Owner, current
 from ._plan import Plan, _Prepared
-from ._types import ARITHMETIC, as_type, char, narrow, plain, result_dtype
+from ._types import ARITHMETIC, as_type, char, host, is_pyopencl, number, plain, result_dtype
 
 _PARTS: Dict[str, np.dtype] = {"F": np.dtype("f4"), "D": np.dtype("f8")}
 _SUMMED = {"f4": _c.F32, "f8": _c.F64, "i4": _c.I32, "u4": _c.I32}  # types whose sums the device makes
 _COLUMNS = 16  # of X in A @ X that are brought into order and multiplied at a time
 
 
+def _nobody() -> None:
+    """A weak reference to nothing."""
+
+
 class csr:
     """A sparse matrix whose products and transposes run on an OpenCL device.
 
     Its arrays are those of the scipy matrix that it is made from, without a copy. It has scipy's rules for types and shapes.
-    Values that change in place are seen after `update()`.
+    Arrays that change in place are seen after `update()`, also by its plans and its transpose.
 
     >>> import numpy as np, scipy.sparse as sp, weft
     >>> A = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]]))
@@ -40,22 +45,18 @@ class csr:
     __array_priority__ = 20.0
     __array_ufunc__ = None  # numpy leaves x @ A to __rmatmul__
 
-    def _init(self, shape: Any, arrays: Any, context: Optional[Context], container: type) -> None:
-        self.shape: Tuple[int, int] = (int(shape[0]), int(shape[1]))
-        self._context = context
+    def _init(self, arrays: Optional[Arrays], shape: Tuple[int, int], owner: Optional[_Owner], container: type) -> None:
+        self._shape = (int(shape[0]), int(shape[1]))
+        self._owner = owner  # None: the one of the context that is current when it is used
         self._container = container
-        self._plans: Dict[Any, _Prepared] = {}
-        self._parts: Optional[Tuple["csr", "csr"]] = None
-        self._transposed: Optional["csr"] = None
-        self._source: Any = None
-        self._back: Any = lambda: None
-        self._scipy: Any = None
-        self._sorted: Optional[bool] = None
-        self._canonical: Optional[bool] = None
-        if max(self.shape) > _c.INT32_MAX:
-            raise ValueError(f"a matrix of {self.shape[0]} x {self.shape[1]}: sizes are up to 2^31-1")
-        if arrays is not None:
-            self._set(*arrays)
+        self._now: Any = arrays  # None: those of a transpose that nobody asked for yet
+        self._old = False  # have the arrays to be read again before they are used?
+        # A keeps A.T as soon as A.T has arrays. A.T keeps A until then: neither has the other longer than it needs it.
+        self._turned: Any = _nobody  # A.T, if it is still there
+        self._kept: Optional["csr"] = None
+        self._source: Optional["csr"] = None  # the matrix that this is the transpose of, before it has arrays,
+        self._back: Any = _nobody  # and afterwards, if it is still there,
+        self._made_of: Any = _nobody  # and its arrays that these were made of
 
     def __init__(self, arg: Any, shape: Optional[Tuple[int, int]] = None, dtype: Any = None, *,
                  context: Optional[Context] = None, copy: bool = False) -> None:
@@ -66,12 +67,13 @@ class csr:
         context: where it runs; default: the innermost `with weft.Context()`, else the default device
         copy: take copies of the arrays
         """
+        owner = current(context)._own() if context is not None else None
         if isinstance(arg, csr):
             arg = arg.toscipy()
         if isinstance(arg, tuple):
-            arg = tuple(_host(part) for part in arg)
+            arg = tuple(tuple(host(p) for p in part) if isinstance(part, tuple) else host(part) for part in arg)
         elif not sp.issparse(arg):
-            arg = _host(arg)
+            arg = host(arg)
         if not sp.issparse(arg):
             arg = sp.csr_array(arg, shape=shape)
         a = arg.tocsr()
@@ -83,66 +85,63 @@ class csr:
             a = a.astype(dtype, copy=False)
         if copy:
             a = a.copy()
-        self._init(a.shape, (a.indptr, a.indices, a.data), context, type(a))
-        self._sorted, self._canonical = _flags(a)
-        self._scipy = a
-        self._check()
+        self._init(Arrays(a.shape, (a.indptr, a.indices, a.data), a).check(), a.shape, owner, type(a))
 
-    def _set(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> None:
-        if (indptr.ndim, indices.ndim, data.ndim) != (1, 1, 1) or len(indptr) != self.shape[0] + 1:
-            raise ValueError(f"the arrays have the shapes {indptr.shape}, {indices.shape}, {data.shape}; "
-                             f"{self.shape[0]} rows need {self.shape[0] + 1} row pointers")
-        nnz = int(indptr[-1])
-        if nnz < 0 or nnz > min(len(indices), len(data)):
-            raise ValueError(f"indptr ends with {nnz}, there are {len(indices)} indices and {len(data)} values")
-        self._dtype, self._nnz = data.dtype, nnz
-        self._indptr = narrow(indptr, "row pointers") if nnz <= _c.INT32_MAX else np.ascontiguousarray(indptr, np.int64)
-        self._indices = narrow(indices[:nnz], "column indices")
-        self._data = plain(data[:nnz])
+    def _like(self, a: Any) -> "csr":
+        """Another matrix, which runs where this one does."""
+        out = csr(a)
+        out._owner = self._owner
+        return out
+
+    def _where(self) -> _Owner:
+        """Where it runs: its own context, also when that was closed since, else the current one."""
+        return self._owner or current()._own()
 
     # -- the arrays ------------------------------------------------------------------------------------------------
 
-    def _there(self) -> None:
-        """Transpose now, where this is a transpose whose arrays nobody asked for yet; else look whether they are as they were."""
-        source = self._source
-        if source is None:
-            self._follow()
-            return
-        m, n = source.shape
-        ctx = current(self._context)
-        self._set(*ctx._transpose(m, n, source.indptr, source.indices, source.data))
-        self._sorted = True
-        self._back = weakref.ref(source)
+    def _there(self) -> Arrays:
+        """The arrays as they have to be now, and what was made from them."""
+        source = self._source or self._back()
+        if source is not None:
+            of = source._there()
+            if self._made_of() is not of:
+                self._turn(source, of)
+        if self._old or self._now.left():
+            self._detach()
+            self._now = self._now.again()
+            self._old = False
+        return self._now
+
+    def _turn(self, source: "csr", of: Arrays) -> None:
+        """Become the transpose of a matrix that has these arrays."""
+        made = Arrays(self._shape, self._where().transpose(*source._shape, of.indptr, of.indices, of.data))
+        made.sorted, made.canonical = True, of.canonical or None
+        self._now, self._made_of, self._back = made, weakref.ref(of), weakref.ref(source)
         self._source = None
+        if source._turned() is self:
+            source._kept = self
 
-    def _follow(self) -> None:
-        """scipy adds up duplicates in place, also unasked (`a.max(axis=1)`): take the arrays of the same matrix again."""
-        a = self._scipy
-        if a is None or a.nnz == self._nnz:
-            return
-        if a.shape != self.shape:
-            raise ValueError(f"the matrix was {self.shape[0]} x {self.shape[1]} and was resized to {a.shape[0]} x {a.shape[1]}")
-        self._set(a.indptr, a.indices, a.data)
-        self._sorted, self._canonical = _flags(a)
-        self._check()
-        self._forget()
+    def _detach(self) -> None:
+        """The arrays are no longer made from those of another matrix."""
+        source = self._source or self._back()
+        if source is not None and source._turned() is self:
+            source._turned, source._kept = _nobody, None
+        self._source, self._back, self._made_of = None, _nobody, _nobody
+        self._kept = None
 
-    def _check(self) -> None:
-        shape = Shape(self.shape[0], self.shape[1], self._nnz, _c.PATTERN, self._indptr.dtype.itemsize == 8)
-        _c.validate(shape, self._indptr, self._indices)
+    @property
+    def shape(self) -> Tuple[int, int]:
+        return self._shape
 
     @property
     def dtype(self) -> np.dtype:
         source = self._source
-        return source.dtype if source is not None else self._dtype
+        return source.dtype if source is not None else self._now.given.dtype
 
     @property
     def nnz(self) -> int:
         source = self._source
-        if source is not None:
-            return source.nnz
-        self._follow()
-        return self._nnz
+        return source.nnz if source is not None else self._there().nnz
 
     @property
     def size(self) -> int:
@@ -150,44 +149,40 @@ class csr:
 
     @property
     def indptr(self) -> np.ndarray:
-        self._there()
-        return self._indptr
+        return self._there().indptr
 
     @property
     def indices(self) -> np.ndarray:
-        self._there()
-        return self._indices
+        return self._there().indices
 
     @property
     def data(self) -> np.ndarray:
-        self._there()
-        return self._data
+        return self._there().given
 
     @property
     def has_sorted_indices(self) -> bool:
         """Do the columns of every row ascend?"""
-        self._there()
-        if self._sorted is None:
-            self._sorted = bool(self.toscipy().has_sorted_indices)
-        return self._sorted
+        of = self._there()
+        if of.sorted is None:
+            of.sorted = bool(self.toscipy().has_sorted_indices)
+        return of.sorted
 
     @property
     def has_canonical_format(self) -> bool:
         """Do they, and is there no entry twice?"""
-        self._there()
-        if self._canonical is None:
-            self._canonical = self.has_sorted_indices and bool(self.toscipy().has_canonical_format)
-        return self._canonical
+        of = self._there()
+        if of.canonical is None:
+            of.canonical = self.has_sorted_indices and bool(self.toscipy().has_canonical_format)
+        return of.canonical
 
     # -- as scipy --------------------------------------------------------------------------------------------------
 
     def toscipy(self) -> Any:
         """The CSR matrix or array of scipy on the same arrays."""
-        self._there()
-        if self._scipy is None:
-            self._scipy = _build(self._container, self.shape, (self._indptr, self._indices, self._data), self._sorted,
-                                 self._canonical)
-        return self._scipy
+        of = self._there()
+        if of.origin is None:
+            of.origin = build(self._container, self._shape, (of.indptr, of.indices, of.given), of.sorted, of.canonical)
+        return of.origin
 
     tocsr = toscipy
 
@@ -198,9 +193,8 @@ class csr:
         >>> weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]])).tocsc().data
         array([2., 1., 3.])
         """
-        t = self.T
-        return _build(_other(self._container, "csc"), self.shape, (t.indptr, t.indices, t.data), True,
-                      self._canonical or None)
+        t = self.T._there()
+        return build(other(self._container, "csc"), self._shape, (t.indptr, t.indices, t.given), True, t.canonical or None)
 
     def tocoo(self) -> Any:
         return self.toscipy().tocoo()
@@ -211,13 +205,13 @@ class csr:
     todense = toarray
 
     def copy(self) -> "csr":
-        return csr(self.toscipy(), context=self._context, copy=True)
+        return self._like(self.toscipy().copy())
 
     def astype(self, dtype: Any) -> "csr":
-        return csr(self.toscipy().astype(dtype), context=self._context)
+        return self._like(self.toscipy().astype(dtype))
 
     def conj(self) -> "csr":
-        return csr(self.toscipy().conj(), context=self._context) if self.dtype.kind == "c" else self
+        return self._like(self.toscipy().conj()) if self.dtype.kind == "c" else self
 
     conjugate = conj
 
@@ -225,17 +219,16 @@ class csr:
 
     @property
     def T(self) -> "csr":
-        """A^T in CSR; made on the device when its arrays or a product are first asked for, and kept."""
-        if self._transposed is None:
-            back = self._back()
-            if back is not None:
-                return back
+        """A^T in CSR; made on the device when its arrays or a product are first asked for, kept, and made again after changes."""
+        t = self._turned()
+        if t is None:
+            t = self._source or self._back()
+        if t is None:
             t = csr.__new__(csr)
-            t._init((self.shape[1], self.shape[0]), None, self._context, self._container)
+            t._init(None, self._shape[::-1], self._owner, self._container)
             t._source = self
-            t._canonical = True if self._canonical else None
-            self._transposed = t
-        return self._transposed
+            self._turned = weakref.ref(t)
+        return t
 
     def transpose(self, axes: Any = None, copy: bool = False) -> "csr":
         if axes is not None and tuple(axes) != (1, 0):
@@ -251,11 +244,9 @@ class csr:
         """Let the columns of every row ascend, equal ones in their order: two transpositions. New arrays."""
         if self.has_sorted_indices:
             return
-        ctx, (m, n) = current(self._context), self.shape
-        once = ctx._transpose(m, n, self._indptr, self._indices, self._data)
-        canonical = self._canonical
-        self._replace(*ctx._transpose(n, m, *once))
-        self._sorted, self._canonical = True, canonical
+        owner, of, (m, n) = self._where(), self._there(), self._shape
+        once = owner.transpose(m, n, of.indptr, of.indices, of.data)
+        self._replace(owner.transpose(n, m, *once), of.canonical)
 
     def sum_duplicates(self) -> None:
         """Add up entries of one place, as scipy does; columns then ascend. New arrays.
@@ -268,26 +259,28 @@ class csr:
         """
         if self.has_canonical_format:
             return
-        if self._dtype.str[1:] in _SUMMED:
-            ctx, (m, n) = current(self._context), self.shape
-            made = ctx._canonical(m, n, self._indptr, self._indices, self._data, _SUMMED[self._dtype.str[1:]])
+        of, (m, n) = self._there(), self._shape
+        if of.data.dtype.str[1:] in _SUMMED:
+            made = self._where().canonical(m, n, of.indptr, of.indices, of.data, _SUMMED[of.data.dtype.str[1:]])
             if made is not None:
-                self._replace(*made)
-                self._sorted = self._canonical = True
+                self._replace(made, True)
                 return
         self.sort_indices()
-        a = _build(self._container, self.shape, (self._indptr.copy(), self._indices.copy(), self._data.copy()), True, None)
+        of = self._there()
+        a = build(self._container, self._shape, (of.indptr.copy(), of.indices.copy(), of.data.copy()), True, None)
         a.sum_duplicates()
-        self._replace(a.indptr, a.indices, a.data)
-        self._sorted = self._canonical = True
+        self._replace((a.indptr, a.indices, a.data), True)
 
-    def _replace(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> None:
-        self.update()
-        self._scipy = None
-        self._set(indptr, indices, data)
+    def _replace(self, arrays: Tuple[np.ndarray, np.ndarray, np.ndarray], canonical: Optional[bool]) -> None:
+        made = Arrays(self._shape, arrays)
+        made.sorted, made.canonical = True, canonical
+        self._detach()
+        self._now = made
 
     def update(self) -> None:
-        """Values were changed in place: forget plans, transposes and copies on the device.
+        """Arrays were changed: read them again, check them, and forget what was made from them.
+
+        Plans and transposes that the caller holds are made again when they are next used.
 
         >>> import numpy as np, scipy.sparse as sp, weft
         >>> A = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]]))
@@ -297,13 +290,8 @@ class csr:
         array([120., 300.])
         """
         self._there()
-        self._forget()
-
-    def _forget(self) -> None:
-        self._plans.clear()
-        self._parts = None
-        self._transposed = None
-        self._back = lambda: None
+        self._old = True  # until they have passed the checks
+        self._there()
 
     # -- products --------------------------------------------------------------------------------------------------
 
@@ -315,6 +303,8 @@ class csr:
         dtype: of the vectors, where it is not that of the matrix
         reproducible: the same bits on every device
 
+        After `update()` the plan that this gives is made again, with the same arguments, at its next product.
+
         >>> import numpy as np, scipy.sparse as sp, weft
         >>> A = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]]))
         >>> A.plan(reproducible=True).info["algorithm"]
@@ -324,40 +314,44 @@ class csr:
         kind = ARITHMETIC.get(char(result))
         if kind is None:
             raise ValueError(f"no device multiplies values of type {result}: plan the parts, or let scipy multiply")
-        owner = current(context if context is not None else self._context)._own()
-        return Plan(self, self._plan_make(owner, kind, int(products), reproducible))
+        count = int(products)
+        if not 0 <= count < 2**63:
+            raise ValueError(f"products is {count}, it must be from 0 to 2^63-1")
+        owner = current(context)._own() if context is not None else self._where()
+        return Plan(self, self._plan_make(owner, kind, count, reproducible))
 
     def _plan_make(self, owner: _Owner, kind: int, products: int, reproducible: bool) -> _Prepared:
-        self._there()
-        shape = Shape(self.shape[0], self.shape[1], self.nnz, kind, self._indptr.dtype.itemsize == 8)
-        data = self._data
-        want = _c.DTYPES[kind]
-        if data.dtype != want:
-            data = as_type(data, want)
-        plan = _Prepared(owner, shape, (self._indptr, self._indices, data), products, reproducible)
-        self._plans[owner, kind] = plan
+        of = self._there()
+        data = of.data if of.data.dtype == _c.DTYPES[kind] else as_type(of.data, _c.DTYPES[kind])
+        plan = of.plans[owner, kind] = _Prepared(owner, of, kind, data, products, reproducible)
         return plan
 
-    def _plan_for(self, kind: int) -> _Prepared:
-        owner = current(self._context)._own()
-        return self._plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
+    def _plan_for(self, owner: _Owner, kind: int, given: Optional[Plan] = None) -> _Prepared:
+        """The plan given, brought up to date, if it is of this type; else the matrix's own."""
+        of = self._there()
+        if given is None or given._prepared.shape.type != kind:
+            return of.plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
+        was = given._prepared
+        if was.made_of() is not of:
+            given._prepared = self._plan_make(was.owner, kind, was.products, was.reproducible)
+        return given._prepared
 
-    def _vector(self, x: np.ndarray, given: Optional[_Prepared]) -> np.ndarray:
-        """A @ x for one vector of n elements, or for the columns of a matrix, in scipy's type."""
-        self._there()
-        result = result_dtype(self.dtype, x.dtype)
+    def _vector(self, x: np.ndarray, owner: Optional[_Owner], given: Optional[Plan]) -> np.ndarray:
+        """A @ x for one vector of n elements, or for the columns of a matrix, in scipy's type. None: where the matrix runs."""
+        of = self._there()
+        result = result_dtype(of.data.dtype, x.dtype)
         if result.char in _PARTS:
-            return self._complex(x, result)
+            return self._complex(of, x, result, owner, given)
         kind = ARITHMETIC.get(char(result))
         if kind is None:  # 64-bit integers, long double, objects
             return self.toscipy() @ x
-        if self.nnz == 0:
+        if of.nnz == 0:
             return np.zeros((self.shape[0],) + x.shape[1:], result)
         want = _c.DTYPES[kind]
         if x.dtype != want:
             x = as_type(x, want)
         y = np.empty((self.shape[0],) + x.shape[1:], want)
-        plan = given if given is not None and (given.shape.type, given.shape.nnz) == (kind, self._nnz) else self._plan_for(kind)
+        plan = self._plan_for(owner or self._where(), kind, given)
         if x.ndim == 1:
             plan.run(plain(x), y)
         else:
@@ -370,40 +364,42 @@ class csr:
             return y
         return y != 0 if result.kind == "b" else y.view(result) if result.itemsize == 4 else y.astype(result)
 
-    def _complex(self, x: np.ndarray, result: np.dtype) -> np.ndarray:
+    def _complex(self, of: Arrays, x: np.ndarray, result: np.dtype, owner: Optional[_Owner],
+                 given: Optional[Plan]) -> np.ndarray:
         """Products of the parts, which are matrices of their own on the same pattern."""
         real = _PARTS[result.char]
         xs = (x.real, x.imag) if x.dtype.kind == "c" else (x, None)
-        if self.dtype.kind == "c":
-            if self._parts is None:
-                self._parts = (self._with(self.data.real.copy()), self._with(self.data.imag.copy()))
-            mats: Tuple[csr, Optional[csr]] = self._parts
-        else:
-            mats = (self, None)
+        mats: Tuple[csr, Optional[csr]] = (self, None)
+        if of.data.dtype.kind == "c":
+            if of.parts is None:
+                of.parts = tuple(self._with(of, part.copy()) for part in (of.data.real, of.data.imag))
+            mats = of.parts
         y = np.empty((self.shape[0],) + x.shape[1:], result)
 
         def times(a: Optional[csr], v: Optional[np.ndarray]) -> Any:
-            return 0 if a is None or v is None else a._vector(np.ascontiguousarray(v, dtype=real), None)
+            if a is None or v is None:
+                return 0
+            return a._vector(np.ascontiguousarray(v, dtype=real), owner, given if a is self else None)
 
         y.real = times(mats[0], xs[0]) - times(mats[1], xs[1])
         y.imag = times(mats[0], xs[1]) + times(mats[1], xs[0])
         return y
 
-    def _with(self, data: np.ndarray) -> "csr":
+    def _with(self, of: Arrays, data: np.ndarray) -> "csr":
         out = csr.__new__(csr)
-        out._init(self.shape, (self.indptr, self.indices, data), self._context, self._container)
+        out._init(Arrays(self._shape, (of.indptr, of.indices, data)), self._shape, self._owner, self._container)
         return out
 
-    def _product(self, x: Any, plan: Optional[_Prepared] = None) -> Any:
-        if _is_pyopencl(x):
+    def _product(self, x: Any, plan: Optional[Plan] = None) -> Any:
+        if is_pyopencl(x):
             return self._product_pyopencl(x)
         if sp.issparse(x) or isinstance(x, csr):
             return self.toscipy() @ (x.toscipy() if isinstance(x, csr) else x)
-        x = _host(x)
+        x = _operand(x)
         if x.ndim not in (1, 2) or x.shape[0] != self.shape[1] or x.dtype.kind not in "biufc":
             return self.toscipy() @ x  # scipy's own answer, or its error
-        y = self._vector(np.asarray(x), plan)
-        return np.asmatrix(y) if isinstance(x, np.matrix) and not _is_array(self._container) else y
+        y = self._vector(np.asarray(x), plan._prepared.owner if plan is not None else None, plan)
+        return np.asmatrix(y) if isinstance(x, np.matrix) and not is_array(self._container) else y
 
     def _product_pyopencl(self, x: Any) -> Any:
         """A @ x for a vector in device memory, a buffer or an array: nothing comes to the host."""
@@ -440,38 +436,33 @@ class csr:
         return y
 
     def _product_there(self, owner: _Owner, kind: int, x: Any, y: Any) -> None:
-        self._there()
-        plan = self._plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
-        with owner.lock:
+        plan = self._plan_for(owner, kind)
+        with owner:
             _c.spmv_run(owner.ctx, plan.plan, owner.queue, ffi.cast("cl_mem", x.int_ptr), ffi.cast("cl_mem", y.int_ptr))
             owner.finish()
 
     def _owner_of(self, x: Any) -> _Owner:
         """The owner of the array's OpenCL context: the matrix's own where it is the same, else one that is kept."""
-        known = current(self._context)._own()
+        known = self._where()
         if int(ffi.cast("uintptr_t", known.cl_context)) == x.context.int_ptr:
             return known
-        for owner, _ in self._plans:
+        for owner, _ in list(self._there().plans):
             if int(ffi.cast("uintptr_t", owner.cl_context)) == x.context.int_ptr:
                 return owner
         return Context(context=x.context, queue=getattr(x, "queue", None))._own()
 
     def __matmul__(self, x: Any) -> Any:
-        if np.isscalar(x):
-            raise ValueError("Scalar operands are not allowed, use '*' instead")
         return self._product(x)
 
     def __rmatmul__(self, x: Any) -> Any:
-        if np.isscalar(x):
-            raise ValueError("Scalar operands are not allowed, use '*' instead")
-        x = x if sp.issparse(x) else _host(x)
+        x = x if sp.issparse(x) else _operand(x)
         if sp.issparse(x) or x.ndim not in (1, 2) or x.shape[-1] != self.shape[0]:
             return x @ self.toscipy()
         return (self.T @ x.T).T
 
     def dot(self, x: Any) -> Any:
         """A @ x; a number is a factor."""
-        return csr(self.toscipy() * x, context=self._context) if np.isscalar(x) else self._product(x)
+        return self._like(self.toscipy() * x) if number(x) else self._product(x)
 
     # What scipy.sparse.linalg.aslinearoperator asks for.
     def matvec(self, x: Any) -> Any:
@@ -493,7 +484,10 @@ class csr:
 
     def __exit__(self, *why: Any) -> None:
         """Give back device memory; the matrix stays usable."""
-        self.update()
+        self._kept = None
+        if self._now is not None:
+            self._now.plans.clear()
+            self._now.parts = None
 
     def __reduce__(self) -> Tuple[Any, ...]:
         """Pickled as scipy's matrix: plans and the context stay here."""
@@ -503,47 +497,14 @@ class csr:
         return f"<weft.csr of {self.shape[0]} x {self.shape[1]}, {self.nnz} entries of {self.dtype}>"
 
 
-def _is_pyopencl(x: Any) -> bool:
-    """An array or a buffer of pyopencl."""
-    return type(x).__module__.startswith("pyopencl") and (hasattr(x, "base_data") or hasattr(x, "get_info"))
-
-
-def _host(x: Any) -> Any:
-    """An array of numpy: also from DLPack, from pyopencl and from lists."""
-    if isinstance(x, (np.ndarray, tuple)):
-        return tuple(_host(part) for part in x) if isinstance(x, tuple) else x
-    if _is_pyopencl(x) and hasattr(x, "get"):
-        return x.get()
-    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__") and hasattr(np, "from_dlpack"):
-        return np.from_dlpack(x)
-    return np.asanyarray(x)
-
-
-def _other(container: type, name: str) -> type:
-    """The class of scipy for another format: arrays stay arrays, matrices stay matrices."""
-    kind = "matrix" if issubclass(container, sp.spmatrix) and not _is_array(container) else "array"
-    return getattr(sp, f"{name}_{kind}")
-
-
-def _is_array(container: type) -> bool:
-    return hasattr(sp, "sparray") and issubclass(container, sp.sparray) or container.__name__.endswith("_array")
-
-
-def _flags(a: Any) -> Tuple[Optional[bool], Optional[bool]]:
-    """What scipy knows already of a matrix's order and duplicates, without a look at it."""
-    known = a.__dict__
-    return known.get("_has_sorted_indices"), known.get("_has_canonical_format")
-
-
-def _build(container: type, shape: Tuple[int, int], arrays: Tuple[np.ndarray, np.ndarray, np.ndarray],
-           ordered: Optional[bool], canonical: Optional[bool]) -> Any:
-    indptr, indices, data = arrays
-    out = container((data, indices, indptr), shape=shape, copy=False)
-    if ordered is not None:
-        out.has_sorted_indices = ordered
-    if canonical is not None:
-        out.has_canonical_format = canonical
-    return out
+def _operand(x: Any) -> np.ndarray:
+    """A vector or a matrix to multiply with, as an array of numpy."""
+    array = host(x)
+    if array.ndim == 0 and (number(x) or array.dtype.kind in "biufc"):
+        raise ValueError("Scalar operands are not allowed: A.dot(2.0) multiplies by a number")
+    if array.ndim == 0:
+        raise TypeError(f"a matrix cannot be multiplied with {type(x).__name__}: a vector or a matrix of numbers is needed")
+    return array
 
 
 def transpose(a: Any, *, context: Optional[Context] = None) -> Any:
@@ -562,12 +523,10 @@ def transpose(a: Any, *, context: Optional[Context] = None) -> Any:
         raise TypeError(f"weft.transpose needs a sparse matrix of scipy or a weft.csr, not {type(a).__name__}")
     if a.format not in ("csr", "csc"):
         a = a.tocsr()
-    of = csr.__new__(csr)
     by_columns = a.format == "csc"
-    of._init(a.shape[::-1] if by_columns else a.shape, (a.indptr, a.indices, a.data), context, type(a))
-    m, n = of.shape
-    ctx = current(context)
-    if of.nnz == 0 or not ctx._checks():
-        _c.validate(Shape(m, n, of.nnz, _c.PATTERN, of.indptr.dtype.itemsize == 8), of.indptr, of.indices)
-    made = ctx._transpose(m, n, of.indptr, of.indices, of.data)
-    return _build(type(a), (m, n) if by_columns else (n, m), made, True, _flags(a)[1] or None)
+    m, n = a.shape[::-1] if by_columns else a.shape
+    of, owner = Arrays((m, n), (a.indptr, a.indices, a.data), a), current(context)._own()
+    if of.nnz == 0 or not owner.checks():
+        of.check()
+    made = owner.transpose(m, n, of.indptr, of.indices, of.data)
+    return build(type(a), (m, n) if by_columns else (n, m), made, True, of.canonical or None)

@@ -2,12 +2,14 @@
 """Plans: a matrix prepared for products."""
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, Dict, Tuple
 
 import numpy as np
 
 from . import _c
-from ._c import Shape, ffi
+from ._arrays import Arrays
+from ._c import ffi
 from ._context import _Owner
 
 if TYPE_CHECKING:
@@ -17,12 +19,13 @@ if TYPE_CHECKING:
 class _Prepared:
     """The C plan of a matrix for one type, and the buffers that it reads."""
 
-    def __init__(self, owner: _Owner, shape: Shape, arrays: Tuple[np.ndarray, np.ndarray, np.ndarray], products: int,
-                 reproducible: bool) -> None:
-        self.owner, self.shape, self.arrays = owner, shape, arrays
-        with owner.lock:
-            self.buffers = [owner.buffer(array) for array in arrays]
-            made = _c.spmv_plan(owner.ctx, owner.queue, _c.device_csr(shape, *self.buffers), products, reproducible)
+    def __init__(self, owner: _Owner, of: Arrays, kind: int, data: np.ndarray, products: int, reproducible: bool) -> None:
+        """data: the values of `of` in the type of the device"""
+        self.owner, self.shape, self.arrays = owner, of.describe(kind), (of.indptr, of.indices, data)
+        self.made_of, self.products, self.reproducible = weakref.ref(of), products, reproducible  # of has its plans itself
+        with owner:
+            self.buffers = [owner.buffer(array) for array in self.arrays]
+            made = _c.spmv_plan(owner.ctx, owner.queue, _c.device_csr(self.shape, *self.buffers), products, reproducible)
         self.plan = ffi.gc(made, lambda p, keep=(owner, self.buffers): _c.spmv_destroy(p))
         self.vectors: Any = None
 
@@ -39,7 +42,7 @@ class _Prepared:
     def run(self, x: np.ndarray, y: np.ndarray) -> None:
         """y = A @ x for contiguous vectors of the plan's own type."""
         owner = self.owner
-        with owner.lock:
+        with owner:
             given, made = self._vectors(x, y)
             try:
                 _c.spmv_run(owner.ctx, self.plan, owner.queue, given, made)
@@ -54,7 +57,7 @@ class _Prepared:
             for given, made in zip(x.T, y.T):
                 self.run(given, made)
             return
-        with owner.lock:
+        with owner:
             used = [(owner.buffer(given), owner.buffer_out(made), made) for given, made in zip(x.T, y.T)]
             try:
                 for given, made, _ in used:
@@ -72,6 +75,8 @@ class Plan:
     >>> p = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]])).plan(products=1000)
     >>> p @ np.array([1.0, 10.0])
     array([12., 30.])
+
+    When the matrix was updated, the plan is made again at its next product.
     """
 
     def __init__(self, matrix: "csr", prepared: _Prepared) -> None:
@@ -80,9 +85,15 @@ class Plan:
     @property
     def info(self) -> Dict[str, Any]:
         """The algorithm that runs and why, figures of the rows, bytes, times of analysis and conversion in ms."""
-        return _c.spmv_info(self._prepared.plan)
+        was = self._prepared
+        return _c.spmv_info(self._matrix._plan_for(was.owner, was.shape.type, self).plan)
 
     def __matmul__(self, x: Any) -> Any:
-        return self._matrix._product(x, self._prepared)
+        return self._matrix._product(x, self)
 
     __call__ = __matmul__
+
+    def __repr__(self) -> str:
+        (m, n), made = self._matrix.shape, self._prepared
+        return (f"<weft.Plan of {m} x {n}, {made.shape.nnz} entries of {_c.DTYPES[made.shape.type]}, "
+                f"{_c.spmv_info(made.plan)['algorithm']} on {made.owner.device.name!r}>")

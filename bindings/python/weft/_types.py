@@ -2,7 +2,7 @@
 """Types of numpy: which the device computes with, and arrays as it reads them."""
 from __future__ import annotations
 
-from typing import Dict, Tuple
+from typing import Any, Dict, Tuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,3 +57,24 @@ def plain(array: np.ndarray) -> np.ndarray:
 def as_type(array: np.ndarray, want: np.dtype) -> np.ndarray:
     """Values in the device's type; those of uint32 are the same bits."""
     return array.view(want) if array.dtype == np.uint32 and want == np.int32 and array.flags.c_contiguous else array.astype(want)
+
+
+def is_pyopencl(x: Any) -> bool:
+    """An array or a buffer of pyopencl."""
+    return type(x).__module__.startswith("pyopencl") and (hasattr(x, "base_data") or hasattr(x, "get_info"))
+
+
+def host(x: Any) -> Any:
+    """An array of numpy: also from DLPack, from pyopencl, from lists and tuples."""
+    if isinstance(x, np.ndarray):
+        return x
+    if is_pyopencl(x) and hasattr(x, "get"):
+        return x.get()
+    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__") and hasattr(np, "from_dlpack"):
+        return np.from_dlpack(x)
+    return np.asanyarray(x)
+
+
+def number(x: Any) -> bool:
+    """One number, of Python or numpy."""
+    return bool(np.isscalar(x)) and not isinstance(x, (str, bytes))
