@@ -485,6 +485,23 @@ def test_pyopencl():
     ok((d.toscipy() != a).nnz == 0, "a matrix of arrays of pyopencl")
 
 
+def exact(path):
+    """Values come back as they were, or are refused."""
+    for dtype, kept, lost in (("?", [True], []), ("b", [-128, 127], []), ("H", [65535], []), ("i8", [-2**31, 2**31 - 1], []),
+                              ("u8", [1, 2], []), ("i8", [2**31, -2**53, 2**60], [2**53 + 1, -2**53 - 1, 2**63 - 1]),
+                              ("u8", [2**63], [2**63 + 1, 2**64 - 1]), ("u4", [2**32 - 1], []), ("e", [0.5, np.inf], []),
+                              ("g", [0.5, np.nan, 2**60], [np.longdouble(1) / 3])):
+        whole = dtype not in "eg" and all(-2**31 <= value < 2**31 for value in kept)
+        weft.write_mtx(path, sp.csr_array((np.array(kept, dtype), np.arange(len(kept)), [0, len(kept)])))
+        with open(path, encoding="ascii") as file:
+            ok(("integer" if whole else "real") in file.readline(), f"{kept} of {dtype} is written")
+        ok(np.array_equal(weft.read_mtx(path).data, kept, equal_nan=True), f"{kept} of {dtype} is read", weft.read_mtx(path).data)
+        for value in lost if np.dtype(dtype) != np.float64 else []:
+            why = raises(lambda: weft.write_mtx(path, sp.csr_array((np.array([1, value], dtype), [0, 1], [0, 2]))))
+            ok(isinstance(why, ValueError) and str(value) in str(why), f"not exact: {why}", repr(why))
+    ok(isinstance(raises(lambda: weft.write_mtx(path, matrix(dtype="D"))), TypeError), "complex values are not written")
+
+
 def test_files():
     a = matrix(duplicates=False)
     with tempfile.TemporaryDirectory() as folder:
@@ -511,6 +528,7 @@ def test_files():
         why = raises(lambda: weft.read_mtx(os.path.join(folder, "a.tar.gz")))
         ok(isinstance(why, weft.WeftValueError) and "limit" in str(why), f"an archive of much from little: {why}", repr(why))
         ok(weft.read_mtx(os.path.join(folder, "a.mtx"), "f").dtype == np.float32, "as float32")
+        exact(os.path.join(folder, "exact.mtx"))
         with open(os.path.join(folder, "bad.mtx"), "w", encoding="ascii") as file:
             file.write("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
         why = raises(lambda: weft.read_mtx(os.path.join(folder, "bad.mtx")))
@@ -520,8 +538,12 @@ def test_files():
     ok(figures["nnz"] == a.nnz and figures["row"]["most"] == int(np.diff(a.indptr).max()), "info")
     counts = weft.spy(a, 6, 4)
     ok(counts.shape == (6, 4) and counts.sum() == a.nnz and counts[0, 0] == a[:10, :10].nnz, "spy")
-    ok(weft.spy(matrix(dtype="l")).sum() > 0 and isinstance(raises(lambda: weft.spy(matrix(dtype="D"))), TypeError),
-       "spy of other types")
+    for dtype in "?bIlLeDg":
+        b = matrix(dtype=dtype)
+        ok(weft.spy(b).sum() == b.nnz and weft.info(b)["nnz"] == b.nnz, f"spy and info of {dtype}")
+    objects = sp.csr_array(a)
+    objects.data = a.data.astype(object)
+    ok(weft.spy(objects).sum() == a.nnz and weft.info(objects)["row"] == figures["row"], "spy and info of objects")
 
 
 def test_nothing():

@@ -12,21 +12,42 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _c
+from ._arrays import Arrays
 from ._matrix import csr
 
 
-def _struct(a: Any) -> Any:
-    """A matrix for C, and what has to stay alive meanwhile."""
-    of = a if isinstance(a, csr) else csr(a)
+def _of(a: Any) -> Arrays:
+    return (a if isinstance(a, csr) else csr(a))._there()
+
+
+def _pattern(a: Any) -> Any:
+    """A matrix for C, and what has to stay alive meanwhile. Complex values and objects are left out."""
+    of = _of(a)
     data = of.data
-    kind = _c.TYPES.get(data.dtype.str[1:])
-    if kind is None and data.dtype.kind in "biuf":
-        data = data.astype(np.int32 if data.dtype.kind in "bi" and data.dtype.itemsize < 4 else np.float64)
-        kind = _c.TYPES[data.dtype.str[1:]]
-    if kind is None:
-        raise TypeError(f"values of type {data.dtype} are not for this")
-    shape = _c.Shape(of.shape[0], of.shape[1], of.nnz, kind, of.indptr.dtype.itemsize == 8)
-    return _c.csr_struct(shape, of.indptr, of.indices, data), (of, data)
+    kind = _c.TYPES.get(data.dtype.str[1:], _c.PATTERN)
+    if kind == _c.PATTERN and data.dtype.kind in "biuf":
+        data, kind = data.astype(np.float64), _c.F64
+    return _c.csr_struct(of.describe(kind), of.indptr, of.indices, None if kind == _c.PATTERN else data), (of, data)
+
+
+def _exact(data: np.ndarray) -> np.ndarray:
+    """The same values in a type that files have: int32 for integers that it holds, else float64."""
+    if data.dtype.str[1:] in _c.TYPES:
+        return data
+    if data.dtype.kind not in "biuf":
+        raise TypeError(f"values of type {data.dtype} are not written: integers and real numbers are")
+    lost: Any = []
+    if data.dtype.kind == "f":
+        made = data.astype(np.float64)
+        lost = data[(made.astype(data.dtype) != data) & ~np.isnan(data)]
+    elif not data.size or (int(data.min()) >= -2**31 and int(data.max()) < 2**31):
+        made = data.astype(np.int32)
+    else:
+        made = data.astype(np.float64)
+        lost = [whole for whole in data[np.abs(made) >= 2.0**53].tolist() if int(float(whole)) != whole]
+    if len(lost):
+        raise ValueError(f"{lost[0]!s} is no value of float64, in which files are written: convert the {data.dtype} first")
+    return made
 
 
 def read_mtx(path: Any, dtype: Any = np.float64, *, complex: str = "refuse", threads: int = 0) -> sp.csr_array:
@@ -80,25 +101,30 @@ def _unpacked(name: str) -> bytes:
 def write_mtx(path: Any, a: Any) -> None:
     """Write a Matrix Market file, compressed where the name ends in .gz. It appears whole or not at all.
 
+    Values are written exactly. Integers that 32 bits hold are written as such, others as float64; a ValueError says which
+    value float64 does not have.
+
     >>> import os, tempfile, scipy.sparse as sp, weft
     >>> name = os.path.join(tempfile.mkdtemp(), "small.mtx.gz")
     >>> weft.write_mtx(name, sp.csr_array([[2.0, 1.0]]))
     >>> weft.read_mtx(name).nnz
     2
     """
-    struct, keep = _struct(a)
-    _c.mtx_write(os.fspath(path), struct)
-    del keep
+    of = _of(a)
+    data = _exact(of.data)
+    _c.mtx_write(os.fspath(path), _c.csr_struct(of.describe(_c.TYPES[data.dtype.str[1:]]), of.indptr, of.indices, data))
 
 
 def info(a: Any, *, threads: int = 0) -> Dict[str, Any]:
     """Figures of a matrix's pattern: row and column lengths, bandwidths, symmetry, entropy, locality.
 
+    Values of complex numbers and of objects are not compared: their value_symmetry is that of the pattern.
+
     >>> import scipy.sparse as sp, weft
     >>> weft.info(sp.csr_array([[2.0, 1.0], [0.0, 3.0]]))["row"]["most"]
     2
     """
-    struct, keep = _struct(a)
+    struct, keep = _pattern(a)
     found = _c.measures(struct, threads)
     del keep
     return found
@@ -112,7 +138,7 @@ def spy(a: Any, rows: int = 64, cols: int = 64, *, ax: Any = None, threads: int 
     array([[2, 0],
            [0, 2]])
     """
-    struct, keep = _struct(a)
+    struct, keep = _pattern(a)
     counts = _c.density(struct, rows, cols, threads)
     del keep
     if ax is not None:
