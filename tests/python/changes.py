@@ -109,6 +109,20 @@ def wide():
     return a
 
 
+def test_sorted():
+    x = np.ones(40) + np.arange(40)
+    for make in (matrix, strided, swapped, wide):
+        a = make()
+        w = weft.csr(a)
+        want, p, t = a @ x, w.plan(1000), w.T
+        products = [w @ x, p @ x, t @ np.ones(60)]
+        a.sort_indices()
+        ok(np.allclose(products[0], want) and np.allclose(w @ x, want) and np.allclose(p @ x, want) and w.has_sorted_indices and
+           np.allclose(t @ np.ones(60), products[2]) and np.array_equal(w.indices, a.indices), f"scipy sorts in place, {make.__name__}")
+        now = w._there()
+        ok(a.has_sorted_indices and w._there() is now and p @ x is not None and p._prepared.made_of() is now, "and that is all")
+
+
 def test_update():
     def scale(a):
         a.data *= 3

@@ -70,7 +70,7 @@ import numpy as np, scipy.sparse as sp, weft
 
 def work(n):
     a = sp.eye(n, format="csr")
-    return (weft.csr(a) @ np.ones(n)).sum()
+    return float((weft.csr(a) @ np.ones(n)).sum())
 
 if __name__ == "__main__":
     weft.devices()

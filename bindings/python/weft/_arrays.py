@@ -47,9 +47,9 @@ class Arrays:
         return self
 
     def left(self) -> bool:
-        """Has scipy's matrix another structure by now? It adds up duplicates in place, also unasked (`a.max(axis=1)`)."""
+        """Has scipy's matrix another structure by now? It sorts and adds up duplicates in place, also unasked (`a.max(axis=1)`)."""
         a = self.origin
-        return a is not None and (a.nnz != self.nnz or a.shape != self.shape)
+        return a is not None and (a.nnz != self.nnz or a.shape != self.shape or bool(known(a)[0]) and not self.sorted)
 
     def again(self) -> "Arrays":
         """The arrays as they are now, checked once more."""

@@ -24,7 +24,7 @@ def char(dtype: np.dtype) -> str:
 
 def _upcast(a: np.dtype, b: np.dtype) -> np.dtype:
     """The type of a product, by scipy's rule."""
-    return np.dtype((sp.csr_matrix((0, 0), dtype=a) @ np.empty(0, b)).dtype)
+    return np.dtype((sp.csr_matrix((0, 0), dtype=a.newbyteorder("=")) @ np.empty(0, b)).dtype)
 
 
 _upcasts: Dict[Tuple[np.dtype, np.dtype], np.dtype] = {}
