@@ -268,7 +268,7 @@ def test_transposes():
     gc.enable()
     w = weft.csr(matrix())
     w.T @ z
-    ok(w.T is w.T and w._kept is w.T, "a transpose is kept")
+    ok(w.T is w.T and w._transposed is w.T, "a transpose is kept")
 
 
 for name, test in list(globals().items()):

@@ -34,7 +34,7 @@ class Arrays:
         self.indices = narrow(indices[:nnz], "column indices")
         self.given = data[:nnz]  # where the values may change: `data` is a copy of them if the device cannot read them
         self.data = plain(self.given)
-        self.sorted, self.canonical = known(origin) if origin is not None else (None, None)
+        self.sorted, self.canonical = known_flags(origin) if origin is not None else (None, None)
         self.plans: Dict[Any, Any] = {}
         self.parts: Any = None  # matrices of the real and of the imaginary parts
 
@@ -46,12 +46,12 @@ class Arrays:
         _c.validate(self.describe(_c.PATTERN), self.indptr, self.indices)
         return self
 
-    def left(self) -> bool:
+    def outdated(self) -> bool:
         """Has scipy's matrix another structure by now? It sorts and adds up duplicates in place, also unasked (`a.max(axis=1)`)."""
         a = self.origin
-        return a is not None and (a.nnz != self.nnz or a.shape != self.shape or bool(known(a)[0]) and not self.sorted)
+        return a is not None and (a.nnz != self.nnz or a.shape != self.shape or bool(known_flags(a)[0]) and not self.sorted)
 
-    def again(self) -> "Arrays":
+    def reread(self) -> "Arrays":
         """The arrays as they are now, checked once more."""
         a = self.origin
         if a is None:
@@ -72,7 +72,7 @@ def other(container: type, name: str) -> type:
     return getattr(sp, f"{name}_{kind}")
 
 
-def known(a: Any) -> Tuple[Optional[bool], Optional[bool]]:
+def known_flags(a: Any) -> Tuple[Optional[bool], Optional[bool]]:
     """What scipy knows already of a matrix's order and duplicates, without a look at it."""
     found = a.__dict__
     return found.get("_has_sorted_indices"), found.get("_has_canonical_format")

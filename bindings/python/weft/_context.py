@@ -24,7 +24,8 @@ class _Owner:
     """
 
     def __init__(self, ctx: Any, external: Any) -> None:
-        self.ctx, self.external, self.queue = ctx, external, None
+        self.ctx = ffi.gc(ctx, lambda c, keep=external: _c.context_destroy(c))
+        self.queue: Any = None
         self._plan: Optional[Tuple[Any, Any]] = None  # of the last transposition, with its scratch
         self.device, device_id, cl_context, self.cpu_kernels = _c.context_device(ctx)
         self.cl = _c.opencl()
@@ -38,10 +39,8 @@ class _Owner:
         raise TypeError("a context of OpenCL belongs to its process: it is neither copied nor pickled")
 
     def __del__(self) -> None:
-        self._plan = None  # before its context
         if self.queue:
             _c.release(self.cl.clReleaseCommandQueue, self.queue)
-        _c.context_destroy(self.ctx)
 
     def __enter__(self) -> "_Owner":
         _c.check_process()
@@ -118,7 +117,7 @@ class _Owner:
             return self._plan[1]
         self._plan = None  # its scratch, before there is more
         made, size = _c.transpose_plan(self.ctx, shape)
-        plan = ffi.gc(made, _c.transpose_destroy)  # nobody has it but this owner, which ends later
+        plan = ffi.gc(made, lambda p, keep=self.ctx: _c.transpose_destroy(p))
         if size <= _KEEP_BYTES:
             self._plan = (key, plan)
         return plan

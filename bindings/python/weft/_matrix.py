@@ -20,7 +20,7 @@ _SUMMED = {"f4": _c.F32, "f8": _c.F64, "i4": _c.I32, "u4": _c.I32}  # types whos
 _COLUMNS = 16  # of X in A @ X that are brought into order and multiplied at a time
 
 
-def _nobody() -> None:
+def _no_ref() -> None:
     """A weak reference to nothing."""
 
 
@@ -49,14 +49,14 @@ class csr:
         self._shape = (int(shape[0]), int(shape[1]))
         self._owner = owner  # None: the one of the context that is current when it is used
         self._container = container
-        self._now: Any = arrays  # None: those of a transpose that nobody asked for yet
-        self._old = False  # have the arrays to be read again before they are used?
+        self._arrays: Any = arrays  # None: those of a transpose that nobody asked for yet
+        self._unread = False  # have the arrays to be read again before they are used?
         # A keeps A.T as soon as A.T has arrays. A.T keeps A until then: neither has the other longer than it needs it.
-        self._turned: Any = _nobody  # A.T, if it is still there
-        self._kept: Optional["csr"] = None
+        self._transposed_ref: Any = _no_ref  # A.T, if it is still there
+        self._transposed: Optional["csr"] = None
         self._source: Optional["csr"] = None  # the matrix that this is the transpose of, before it has arrays,
-        self._back: Any = _nobody  # and afterwards, if it is still there,
-        self._made_of: Any = _nobody  # and its arrays that these were made of
+        self._source_ref: Any = _no_ref  # and afterwards, if it is still there,
+        self._made_of: Any = _no_ref  # and its arrays that these were made of
 
     def __init__(self, arg: Any, shape: Optional[Tuple[int, int]] = None, dtype: Any = None, *,
                  context: Optional[Context] = None, copy: bool = False) -> None:
@@ -101,33 +101,33 @@ class csr:
 
     def _there(self) -> Arrays:
         """The arrays as they have to be now, and what was made from them."""
-        source = self._source or self._back()
+        source = self._source or self._source_ref()
         if source is not None:
             of = source._there()
             if self._made_of() is not of:
-                self._turn(source, of)
-        if self._old or self._now.left():
+                self._transpose_of(source, of)
+        if self._unread or self._arrays.outdated():
             self._detach()
-            self._now = self._now.again()
-            self._old = False
-        return self._now
+            self._arrays = self._arrays.reread()
+            self._unread = False
+        return self._arrays
 
-    def _turn(self, source: "csr", of: Arrays) -> None:
+    def _transpose_of(self, source: "csr", of: Arrays) -> None:
         """Become the transpose of a matrix that has these arrays."""
         made = Arrays(self._shape, self._where().transpose(*source._shape, of.indptr, of.indices, of.data))
         made.sorted, made.canonical = True, of.canonical or None
-        self._now, self._made_of, self._back = made, weakref.ref(of), weakref.ref(source)
+        self._arrays, self._made_of, self._source_ref = made, weakref.ref(of), weakref.ref(source)
         self._source = None
-        if source._turned() is self:
-            source._kept = self
+        if source._transposed_ref() is self:
+            source._transposed = self
 
     def _detach(self) -> None:
         """The arrays are no longer made from those of another matrix."""
-        source = self._source or self._back()
-        if source is not None and source._turned() is self:
-            source._turned, source._kept = _nobody, None
-        self._source, self._back, self._made_of = None, _nobody, _nobody
-        self._kept = None
+        source = self._source or self._source_ref()
+        if source is not None and source._transposed_ref() is self:
+            source._transposed_ref, source._transposed = _no_ref, None
+        self._source, self._source_ref, self._made_of = None, _no_ref, _no_ref
+        self._transposed = None
 
     @property
     def shape(self) -> Tuple[int, int]:
@@ -136,7 +136,7 @@ class csr:
     @property
     def dtype(self) -> np.dtype:
         source = self._source
-        return source.dtype if source is not None else self._now.given.dtype
+        return source.dtype if source is not None else self._arrays.given.dtype
 
     @property
     def nnz(self) -> int:
@@ -220,14 +220,14 @@ class csr:
     @property
     def T(self) -> "csr":
         """A^T in CSR; made on the device when its arrays or a product are first asked for, kept, and made again after changes."""
-        t = self._turned()
+        t = self._transposed_ref()
         if t is None:
-            t = self._source or self._back()
+            t = self._source or self._source_ref()
         if t is None:
             t = csr.__new__(csr)
             t._init(None, self._shape[::-1], self._owner, self._container)
             t._source = self
-            self._turned = weakref.ref(t)
+            self._transposed_ref = weakref.ref(t)
         return t
 
     def transpose(self, axes: Any = None, copy: bool = False) -> "csr":
@@ -275,7 +275,7 @@ class csr:
         made = Arrays(self._shape, arrays)
         made.sorted, made.canonical = True, canonical
         self._detach()
-        self._now = made
+        self._arrays = made
 
     def update(self) -> None:
         """Arrays were changed: read them again, check them, and forget what was made from them.
@@ -290,7 +290,7 @@ class csr:
         array([120., 300.])
         """
         self._there()
-        self._old = True  # until they have passed the checks
+        self._unread = True  # until they have passed the checks
         self._there()
 
     # -- products --------------------------------------------------------------------------------------------------
@@ -484,10 +484,10 @@ class csr:
 
     def __exit__(self, *why: Any) -> None:
         """Give back device memory; the matrix stays usable."""
-        self._kept = None
-        if self._now is not None:
-            self._now.plans.clear()
-            self._now.parts = None
+        self._transposed = None
+        if self._arrays is not None:
+            self._arrays.plans.clear()
+            self._arrays.parts = None
 
     def __reduce__(self) -> Tuple[Any, ...]:
         """Pickled as scipy's matrix: plans and the context stay here."""
