@@ -7,14 +7,15 @@
 // WEFT_LITMUS: what is tried, and who uses it
 //   1 chained  words of 64 bits, a tag above half a sum: scan/chained.cl. A side says, the other looks, in turn.
 //   2 sort     a word of kind and count: segsort/move.cl. The same.
-//   3 last     both leave a part, the last to come sums them: spmv/share.clh, transpose/scan_count.cl.
+//   3 last     both leave a part, the last to come sums them: spmv/share.clh.
 //   4 pair     both exchange their part with one word, the second finds the first's: spmv/share.clh.
 //   5 flag     one side sets a flag of the launch, the other looks at it: transpose/mirror.cl.
+//   6 group    all work-items of both leave a part, one of them tells, all of the last to come sum: transpose/scan_sums.clh.
 // WEFT_MUTANT: 0 none; 1 an order is swapped, or a step is not atomic; 2 plain stores and loads, without a fence.
-// Local:   none.
+// Local:   an int for 6.
 // Needs:   WEFT_DEVICE_FENCE; 64-bit atomics for 1 and 4; words zero at first, 2 at each slot; *_met zero; `run` another in each
 //          launch, not 0.
-// Gives:   out[slot] of 3 and 4: the sum; of 5 words[2*slot] is `run`. totals: slots where a side saw what the other said; of these
+// Gives:   out[slot] of 3, 4 and 6: the sum; of 5 words[2*slot] is `run`. totals: slots where a side saw what the other said; of these
 //          those that it waited for; those where it saw something else.
 // Order:   none.
 
@@ -144,6 +145,36 @@ WEFT_INLINE void join(volatile __global ulong *words, __global uint *out, uint s
         out[slot] = (uint)other + own;
     }
 }
+#elif WEFT_LITMUS == 6
+#define PART(slot) ((volatile __global uint *)(words + 2 * (size_t)(slot)))
+WEFT_INLINE void group_join(volatile __global ulong *words, __global uint *out, uint slot, uint run, uint side,
+                            __local int *came_last)
+{
+    const uint lid = (uint)get_local_id(0), own = message(slot, run, side),
+               other = slot - lid + (WEFT_WG - 1u - lid); // what another wave left
+    volatile __global uint *count = PART(slot - lid) + 2;
+#if WEFT_MUTANT == 1
+    if (lid == 0u)
+        came_last[0] = comes_last(count, 2u);
+    word_give(PART(slot) + side, own);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const bool last = came_last[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+#else
+    word_give(PART(slot) + side, own);
+#if WEFT_MUTANT == 2
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid == 0u)
+        came_last[0] = comes_last(count, 2u);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const bool last = came_last[0];
+#else
+    const bool last = group_comes_last(true, count, 2u, came_last);
+#endif
+#endif
+    if (last)
+        out[other] = word_take(PART(other)) + word_take(PART(other) + 1);
+}
 #else
 WEFT_INLINE void join(volatile __global ulong *words, __global uint *out, uint slot, uint run, uint side)
 {
@@ -168,6 +199,9 @@ WEFT_KERNEL void litmus(volatile __global ulong *words, __global uint *out, vola
 {
     const uint side = (uint)get_group_id(0) & 1u, pair = (uint)get_group_id(0) / 2u;
     uint seen = 0u, waited = 0u, wrong = 0u, spin = SPIN;
+#if WEFT_LITMUS == 6
+    __local int came_last[1];
+#endif
     for (uint r = 0; r < rounds; r++) {
         const uint slot = (pair * rounds + r) * WEFT_WG + (uint)get_local_id(0);
         uint looks = 0u;
@@ -191,7 +225,11 @@ WEFT_KERNEL void litmus(volatile __global ulong *words, __global uint *out, vola
         seen += both;
         waited += both && looks;
         spin = both ? min(2u * spin, SPIN) : max(spin / 2u, SPIN_LEAST);
+#if WEFT_LITMUS == 6
+        group_join(words, out, slot, run, side, came_last);
+#else
         join(words, out, slot, run, side);
+#endif
 #endif
     }
     atomic_add(totals, seen);

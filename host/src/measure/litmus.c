@@ -13,18 +13,20 @@
 static const struct weft__kernel_spec litmus_spec = {"litmus", {"measure/litmus.cl", "scan/words.clh"}};
 static const struct weft__kernel_spec plain_spec = {"litmus", {"measure/litmus.cl"}};
 
-enum { CHAINED = 1, SORT, LAST, PAIR, FLAG, PROTOCOLS = FLAG };
+enum { CHAINED = 1, SORT, LAST, PAIR, FLAG, GROUP, PROTOCOLS = GROUP };
 // Two runs at least, however slow: words of the run before must not pass for those of this one.
 enum { CHANGES = 2, RUNS_LEAST = 2, RUNS = 1 << 20 };
+enum { GROUP_WG = 256 }; // several waves
 
 static const struct {
     const char *name, *used_by, *changes[CHANGES];
 } protocols[PROTOCOLS + 1] = {
     [CHAINED] = {"chained", "scan", {"the tag of the second word is not looked at", "plain stores and loads"}},
     [SORT] = {"sort", "segsort", {"kind and count in two words", "in two words, plain stores and loads"}},
-    [LAST] = {"last", "spmv, transpose", {"comes first, then leaves its part", "plain stores and loads, no fence"}},
+    [LAST] = {"last", "spmv", {"comes first, then leaves its part", "plain stores and loads, no fence"}},
     [PAIR] = {"pair", "spmv", {"looks, then leaves its part", "a plain load, then a plain store"}},
     [FLAG] = {"flag", "transpose", {"what was seen is written back", NULL}},
+    [GROUP] = {"group", "transpose", {"one tells before the others leave their parts", "words are not settled"}},
 };
 
 // On a processor the second group waits for a thread that has to wake up, on a GPU both begin at once.
@@ -116,8 +118,10 @@ static weft_status form_run(struct weft_context *ctx, cl_command_queue queue, in
     struct runs r = {.ctx = ctx, .queue = queue, .protocol = protocol, .pairs = cpu ? (units + 1) / 2 : units};
     struct weft__make make = {.ctx = ctx};
     struct weft__defines d = {0};
-    r.wg = cpu ? 1 : (cl_uint)weft__wg_small(ctx);
-    r.rounds = cpu ? 1024 : 128;
+    r.wg = cpu                 ? 1
+           : protocol == GROUP ? (cl_uint)weft__min(weft__wg_most(ctx), GROUP_WG)
+                               : (cl_uint)weft__wg_small(ctx);
+    r.rounds = cpu ? 1024 : protocol == GROUP ? 32 : 128;
     r.slots = r.pairs * r.rounds * r.wg;
     define(&d, cpu, (int)r.wg, protocol, mutant, weft__caps_of(ctx).fence);
     weft__make_kernel(&make, &r.k, protocol == CHAINED ? &litmus_spec : &plain_spec, &d);
@@ -156,7 +160,7 @@ weft_status weft__litmus(uint64_t *out_wrong, struct weft_context *ctx, double s
                 .protocol = protocols[protocol].name,
                 .used_by = protocols[protocol].used_by,
                 .change = mutant ? protocols[protocol].changes[mutant - 1] : NULL,
-                .used = (protocol != LAST && protocol != PAIR) || caps.fence,
+                .used = (protocol != LAST && protocol != PAIR && protocol != GROUP) || caps.fence,
             };
             if (mutant && !result.change)
                 continue;
@@ -184,7 +188,7 @@ void weft__litmus_variants(weft__variant_fn *fn, void *arg)
                 if (mutant && !protocols[protocol].changes[mutant - 1])
                     continue;
                 const bool cpu = schedules[s] == WEFT_SCHEDULE_CPU;
-                define(&v.defines, cpu, cpu ? 1 : 64, protocol, mutant, false);
+                define(&v.defines, cpu, cpu ? 1 : protocol == GROUP ? GROUP_WG : 64, protocol, mutant, false);
                 fn(arg, &v);
             }
 }
