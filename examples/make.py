@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make.py: write lshape.mtx.gz and includes.mtx in this folder.
-make.py check WEFT: lshape.mtx.gz is what would be written, and the program WEFT reads every matrix here.
+"""usage: make.py              write lshape.mtx.gz and includes.mtx in this folder
+       make.py check WEFT   lshape.mtx.gz is what would be written, and the program WEFT reads every matrix here.
 
 lshape    stiffness matrix of linear triangles for the Laplace equation on an L-shaped plate, refined towards its inner corner
 includes  which C file of weft includes which, as the files are when the script runs
@@ -63,7 +63,13 @@ def text(lines):
     return ("\n".join(lines) + "\n").encode()
 
 
-if sys.argv[1:2] == ["check"]:
+if sys.argv[1:] in (["--help"], ["-h"]):
+    print(__doc__.strip())
+    sys.exit(0)
+if sys.argv[1:] and (sys.argv[1] != "check" or len(sys.argv) != 3):
+    print(f"make.py: no such arguments: {' '.join(sys.argv[1:])} (--help explains)", file=sys.stderr)
+    sys.exit(2)
+if sys.argv[1:]:
     with gzip.open(os.path.join(HERE, "lshape.mtx.gz")) as file:
         if file.read() != text(lshape()):
             sys.exit("lshape.mtx.gz is not what make.py writes")

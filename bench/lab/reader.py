@@ -145,6 +145,13 @@ def file_text(path):
         raise Failed(f"{path} is no text: {error}") from error
 
 
+def is_profile(path):
+    try:
+        return parse(file_text(path))["schema"].startswith("weft-profile")
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return False
+
+
 def lines(path, cut=False):
     """(number, JSON) of each line of a file of JSON Lines; with `cut` the last one may have been cut off."""
     rows = file_text(path).rstrip("\n").split("\n")
@@ -153,6 +160,8 @@ def lines(path, cut=False):
             if line.strip():
                 yield number, parse(line)
         except ValueError as error:
+            if is_profile(path):
+                raise Failed(f"{path} is a record of weft-bench --profile: weft-profile-table (profile_table.py) reads it") from error
             if not cut or number < len(rows):
                 raise Failed(f"{path}:{number}: no record: {error}") from error
 

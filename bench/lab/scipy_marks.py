@@ -13,10 +13,17 @@ import statistics
 import sys
 import time
 
-import numpy as np
-import scipy
-import scipy.sparse as sp
-import weft
+sys.dont_write_bytecode = True
+import reader  # noqa: E402
+
+ABSENT = None
+try:
+    import numpy as np
+    import scipy
+    import scipy.sparse as sp
+    import weft
+except ImportError as why:
+    ABSENT = why
 
 MARKS = {("transpose", "f"): 4.5, ("transpose", "d"): 4.0, ("product", "f"): 1.7, ("product", "d"): 1.7,
          ("first", "f"): 0.5, ("first", "d"): 0.5}
@@ -59,6 +66,8 @@ def main():
     parser.add_argument("--entries", type=int, default=10_000_000)
     parser.add_argument("--runs", type=int, default=11)
     args = parser.parse_args()
+    if ABSENT:
+        raise reader.Failed(f"{ABSENT}: it needs numpy, scipy and weft (PYTHONPATH=build/bindings/python of a build folder)", 3)
     device = weft.Context().device
     print(f"{device.name}, {device.compute_units} units, {device.platform} {device.driver}; weft {weft.__version__}, numpy "
           f"{np.__version__}, scipy {scipy.__version__}; load {os.getloadavg()[0]:.2f} of {os.cpu_count()}")
@@ -89,4 +98,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    reader.end("scipy_marks.py", main)

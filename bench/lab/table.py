@@ -83,9 +83,10 @@ class Block:
     def __init__(self, key, records, wanted=None):
         self.op, self.type, self.index, self.device = key
         self.records, self.rows, self.table, self.notes = records, [], {}, {}
-        columns = {}
+        columns, self.backends = {}, {}
         for record in records:
             row, column = record.get("matrix", record["op"]), label(record, records)
+            self.backends[column] = record["backend"]
             row += ", " + record["algo"] if is_case(record) else ""
             if record.get("verified"):
                 self.rows += [row] if row not in self.rows else []
@@ -98,15 +99,19 @@ class Block:
                 self.table.pop((row, column), None)
         self.columns = sorted(columns, key=columns.get)
         if wanted:
-            self.columns = [c for name in wanted for c in self.columns if name in (c, shown(c), self.backend(c))]
-            self.notes = {key: note for key, note in self.notes.items() if key[1] in self.columns}
+            self.columns = [c for name in wanted for c in self.columns if name in self.names(c)]
+            self.notes = {key: note for key, note in self.notes.items() if not self.names(key[1]).isdisjoint(wanted)}
         self.rows = [row for row in self.rows if any((row, c) in self.table for c in self.columns)]
 
         host = any(record.get("by_host") for record in self.table.values())
         self.clock = ", by the host's clock over runs back to back" if host else ""
 
     def backend(self, column):
-        return next(r["backend"] for (_, c), r in self.table.items() if c == column)
+        return self.backends[column]
+
+    def names(self, column):
+        """What --columns may call it."""
+        return {column, shown(column), self.backend(column)}
 
     def base(self, row, against):
         """The record that speedups of a row refer to, or None."""
@@ -301,6 +306,13 @@ def page(pyplot, all_blocks, arguments, against):
     return "\n".join(lines) + "\n"
 
 
+def known(wanted, there, what):
+    """Fails at a word that is among none of `there`, {name: what it may be called}."""
+    for word in wanted or []:
+        if there and not any(word in names for names in there.values()):
+            raise Failed(f"no {what} \"{word}\" in these records; there are: {', '.join(there)}")
+
+
 def main():
     parser = reader.Options(__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE")
@@ -313,10 +325,16 @@ def main():
     parser.add_argument("--title")
     arguments = parser.parse_args()
     pyplot = reader.pyplot_get() if arguments.plot else None
-    records = [r for r in read(arguments.files) if not arguments.op or r["op"] in arguments.op]
+    records = read(arguments.files)
+    known(arguments.op, {r["op"]: {r["op"]} for r in records}, "operation")
+    records = [r for r in records if not arguments.op or r["op"] in arguments.op]
     if arguments.clock == "host":
         records = list(map(by_host, records))
-    all_blocks = [b for b in (Block(key, part, arguments.columns) for key, part in blocks(records).items()) if b.rows]
+    parts = blocks(records)
+    if arguments.columns:
+        whole = [(b, c) for b in (Block(*part) for part in parts.items()) for c in [*b.columns, *(c for _, c in b.notes)]]
+        known(arguments.columns, {c: b.names(c) for b, c in whole}, "column")
+    all_blocks = [b for b in (Block(key, part, arguments.columns) for key, part in parts.items()) if b.rows]
     if not all_blocks:
         raise Failed("no verified record in " + " ".join(arguments.files))
     against = [arguments.against] if arguments.against else ["ref", "vendor"]

@@ -80,7 +80,7 @@ def test_randomization(folder):
 
 def test_usage(folder):
     for args, want in [(["nothing"], "invalid choice"), (["article", "--bogus"], "--bogus"), (["blocks", "--quick", "-d", "99"], "status"),
-                       (["blocks", "--time", "-1"], "--time"), (["article", "--from", folder], "--from"),
+                       (["blocks", "--time", "-1"], "--time"), (["blocks", "--from", "/nonexistent"], "/nonexistent holds no records"), (["article", "--from", folder], "--from"),
                        (["blocks", "--time", "nan"], "--time is"), (["blocks", "--reps", "0"], "--reps are"),
                        (["article", "-o", "/nonexistent/x"], "seeds: --output /nonexistent/x: No such"), (["article", "-d", ""], "--device is empty")]:
         code, _, err = seeds(folder, *args)

@@ -78,6 +78,12 @@ def write(path, records, end=""):
     return path
 
 
+def write_text(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
 def heads(out):
     return [line for line in out.splitlines() if line.startswith("| matrix")]
 
@@ -121,7 +127,13 @@ def test_tables(folder):
                               "|a,two|3000|40|7|4.00|"],
        "cases of an operation are rows, each against its own reference", out, err)
     refused("a column that is not there", "ref, merge, scan, cusparse", "--against", "nosuch", first)
-    refused("an operation that is not there", "no verified record", "--op", "sort", first)
+    refused("an operation that is not there", "no operation \"sort\" in these records; there are: transpose\n", "--op", "transpose,sort", first)
+    refused("one of the columns that is not there", "no column \"nope\" in these records; there are: ref, merge, scan, cusparse\n",
+            "--columns", "ref,nope", first)
+    code, out, err = run("--columns", "ref,hip", first, second)
+    ok(code == 0 and "- hip on a, b: skipped: no device" in out and "cusparse" not in out, "a column of which nothing ran has its reason", out, err)
+    refused("a record of --profile", "2.json is a record of weft-bench --profile: weft-profile-table", write_text(
+        os.path.join(folder, "2.json"), json.dumps({"schema": "weft-profile-1", "runs": []}, indent=1)))
     refused("a clock that is not there", "--clock", "--clock", "sun", first)
     refused("no file", "/nonexistent.json", "/nonexistent.json")
     refused("a file that is no JSON", "3.json:7: no record", write(os.path.join(folder, "3.json"), FIRST, "no JSON\n"))
