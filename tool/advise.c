@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft advise: does another order of rows and columns pay? By the model of advice.h, and by trying.
 #include "advise.h"
+#include "host/common/json.h"
 #include "host/common/name.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
@@ -120,9 +121,9 @@ static cJSON *json_make(const struct advise *s)
     cJSON_AddStringToObject(top, "type", weft_type_name(s->m.a.type));
     cJSON_AddStringToObject(top, "device", weft_context_device(s->device.ctx)->name);
     cJSON_AddNumberToObject(top, "device_index", weft_context_device(s->device.ctx)->index);
-    cJSON_AddNumberToObject(top, "seed", (double)o->seed);
+    bench_json_count(top, "seed", o->seed);
     if (o->products)
-        cJSON_AddNumberToObject(top, "products", (double)o->products);
+        bench_json_count(top, "products", (uint64_t)o->products);
     if (s->model)
         cJSON_AddStringToObject(top, "model", s->model->from);
     cJSON *orders = cJSON_AddArrayToObject(top, "orders");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft info: the measures of a matrix, the bytes of its formats on a device, and what weft would run.
+#include "host/common/json.h"
 #include "host/common/name.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
@@ -264,7 +265,7 @@ static void device_json(cJSON *top, const struct report *r, const struct tool_op
     cJSON_AddStringToObject(choice, "tuning", tuning);
     cJSON_AddStringToObject(choice, "schedule", schedule_name(r->choice.schedule));
     if (o->products)
-        cJSON_AddNumberToObject(choice, "products", (double)o->products);
+        bench_json_count(choice, "products", (uint64_t)o->products);
     cJSON_AddNumberToObject(choice, "format_bytes", (double)r->choice.format_bytes);
     cJSON_AddNumberToObject(choice, "workspace_bytes", (double)r->choice.workspace_bytes);
     cJSON_AddStringToObject(choice, "why", r->choice.why);

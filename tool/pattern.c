@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft spy and weft entropy: where the entries of a matrix are.
+#include "host/common/json.h"
 #include "host/common/name.h"
 #include "host/common/order.h"
 #include "host/common/progress.h"
@@ -124,7 +125,7 @@ static cJSON *entropies_json(const struct entropies *e, const struct tool_matrix
     cJSON_AddNumberToObject(top, "nnz", (double)m->a.nnz);
     if (o->order_given) {
         cJSON_AddStringToObject(top, "order", bench_order_name(o->order));
-        cJSON_AddNumberToObject(top, "seed", (double)o->seed);
+        bench_json_count(top, "seed", o->seed);
     }
     cJSON_AddNumberToObject(top, "entropy", e->h);
     cJSON_AddNumberToObject(top, "entropy_max", e->most);

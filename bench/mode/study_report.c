@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a study found: the table for people, a record for each order and kernel.
 #include "study.h"
+#include "host/common/json.h"
 #include "host/common/name.h"
 
 #include <cjson/cJSON.h>
@@ -96,7 +97,7 @@ static cJSON *record_make(const struct study *s, size_t i, size_t l, const char 
         cJSON_AddStringToObject(r, "driver", device->info.driver);
     }
     cJSON_AddStringToObject(r, "version", line->backend->version ? line->backend->version() : WEFT_VERSION);
-    cJSON_AddNumberToObject(r, "seed", (double)b->options.seed);
+    bench_json_count(r, "seed", b->options.seed);
     cJSON_AddNumberToObject(r, "trials", s->trials);
     cJSON_AddNumberToObject(r, "trial_s", b->options.trial_s);
     cJSON_AddBoolToObject(r, "verified", !cell->why[0]);
@@ -147,6 +148,8 @@ static int csv_row(FILE *out, const cJSON *r)
             putc(',', out);
         if (cJSON_IsBool(value)) {
             fputs(cJSON_IsTrue(value) ? "true" : "false", out);
+        } else if (cJSON_IsRaw(value)) {
+            fputs(value->valuestring, out);
         } else if (cJSON_IsNumber(value)) {
             fprintf(out, "%.17g", value->valuedouble);
         } else if (value) {
@@ -173,18 +176,17 @@ int study_records(const struct study *s)
     const time_t now = time(NULL);
     struct tm utc;
     char date[32];
-    double *seeds = calloc((size_t)s->trials, sizeof *seeds);
-    int good = seeds != NULL;
+    int good = 1;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    for (int t = 0; t < s->trials && good; t++)
-        seeds[t] = (double)(b->options.seed + (uint64_t)t);
     for (size_t i = 0; i < s->norders && good; i++)
         for (size_t l = 0; l < s->nlines && good; l++) {
             const struct study_cell *cell = &s->orders[i].cells[l];
             cJSON *r = record_make(s, i, l, date);
             if (b->csv)
                 good = csv_row(b->csv, r);
-            cJSON_AddItemToObject(r, "seeds", cJSON_CreateDoubleArray(seeds, s->trials));
+            cJSON *seeds = cJSON_AddArrayToObject(r, "seeds");
+            for (int t = 0; t < s->trials; t++)
+                cJSON_AddItemToArray(seeds, bench_json_whole(b->options.seed + (uint64_t)t));
             cJSON_AddItemToObject(r, "entropy", cJSON_CreateDoubleArray(s->orders[i].entropy, s->trials));
             if (!cell->why[0])
                 cJSON_AddItemToObject(r, "gflops", cJSON_CreateDoubleArray(cell->gflops, s->trials));
@@ -192,6 +194,5 @@ int study_records(const struct study *s)
                 good = json_line(b->json, r);
             cJSON_Delete(r);
         }
-    free(seeds);
     return good;
 }

@@ -7,6 +7,7 @@
 #include "profile/clock.h"
 #include "profile/counters.h"
 #include "profile/html.h"
+#include "host/common/json.h"
 #include "profile/json.h"
 #include "bench/op/ceilings.h"
 #include "rest.h"
@@ -231,7 +232,7 @@ static int identity_add(cJSON *run, const struct bench_case *c, const struct ben
     return profile_json_text(run, "matrix", c->matrix) && profile_json_count(run, "m", r->m) &&
            profile_json_count(run, "n", r->n) && profile_json_count(run, "nnz", r->nnz) &&
            profile_json_text(run, "type", r->type) && profile_json_count(run, "index", r->index) &&
-           profile_json_count(run, "seed", r->seed) && profile_json_text(run, "op", r->op) &&
+           (r->seed < 0 || bench_json_count(run, "seed", (uint64_t)r->seed)) && profile_json_text(run, "op", r->op) &&
            profile_json_text(run, "backend", r->backend) && profile_json_text(run, "algo", r->algo) &&
            profile_json_text(run, "chosen", r->chosen) && profile_json_text(run, "tune", r->tune) &&
            profile_json_text(run, "library", r->version) && profile_json_count(run, "device", device) &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the keys of a record as JSON and CSV.
 #include "record.h"
+#include "host/common/json.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -38,9 +39,7 @@ static int json_text(cJSON *line, const char *name, const char *value)
 }
 static int json_count(cJSON *line, const char *name, int64_t value)
 {
-    char text[32]; // cJSON numbers are doubles, which do not hold every count
-    snprintf(text, sizeof text, "%" PRId64, value);
-    return value < 0 || cJSON_AddRawToObject(line, name, text);
+    return value < 0 || bench_json_count(line, name, (uint64_t)value);
 }
 static int json_number(cJSON *line, const char *name, double value)
 {

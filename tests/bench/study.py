@@ -89,6 +89,13 @@ def test_records(folder):
     code, out, err = run(BENCH, *FAST, "-b", "ref", "--json", "-", "-g", "uniform:0,0,0", "-g", "uniform:5,0,0",
                          "-g", "uniform:0,7,0", "-g", "uniform:1,1,1")
     ok(code == 0 and not err and len(records(out)) == 4 * 2 * 9 * 2, "empty matrices", err, out[-500:])
+    big = 2**53 + 1  # no double
+    code, out, err = run(BENCH, *FAST, "-b", "ref", "-a", "coo", "--orders", "rcm", "-t", "f32", "--seed", str(big), "--json", "-", "--csv", table,
+                         "-g", "band:90,3")
+    with open(table, newline="", encoding="utf-8") as file:
+        seeds = {row["seed"] for row in csv.DictReader(file)}
+    ok(code == 0 and all((r["seed"], r["seeds"]) == (big, [big, big + 1, big + 2]) for r in records(out)) and seeds == {str(big)},
+       "seeds have all their digits", code, err, out[-500:], seeds)
     code, out, err = run(BENCH, *FAST, "-b", "ref", "/nonexistent.mtx")
     ok(code == 2 and "/nonexistent.mtx" in err, "no such file", code, err)
 

@@ -255,6 +255,12 @@ def test_names(folder):
         refused(f"a name of bytes: {name.hex()}", want, "info", os.path.join(folder, "none", os.fsdecode(name) + ".mtx"))
 
 
+def test_numbers():
+    """Whole numbers beyond 2^53 have all their digits."""
+    code, out, err = run("entropy", "--order", "row", "--seed", str(2**53 + 1), "-g", "band:50,3", "--json", "-")
+    ok(code == 0 and json.loads(out)["seed"] == 2**53 + 1, "a seed", code, out, err)
+
+
 def main():
     warnings.simplefilter("ignore")  # of a member that is there twice
     with tempfile.TemporaryDirectory(prefix="weft-forms-") as folder:
@@ -263,6 +269,7 @@ def main():
         test_weft(folder)
         test_pipes(folder)
         test_names(folder)
+        test_numbers()
     return done()
 
 
