@@ -214,10 +214,8 @@ int tool_advise(const struct tool_options *options)
         o.type_given = 1, o.type = WEFT_TYPE_F32;
     s.type = o.type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : o.type;
     weft_status status = tool_device_open(&s.device, &o, &err);
-    if (status) {
-        tool_fail(status, &err);
-        return TOOL_DEVICE;
-    }
+    if (status)
+        return tool_fail(status, &err);
     s.model = advice_model_of(weft_context_device(s.device.ctx));
     int code = TOOL_OK;
     if (!s.model && !o.measure) {

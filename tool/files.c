@@ -70,9 +70,14 @@ static int out_check(const struct tool_options *o)
     return code ? code : tool_out_check(o->out, o->force);
 }
 
-static int matrix_write(const struct weft_csr *a, const struct tool_options *o)
+// `a`, which was made of `m`, to OUT.
+static int matrix_write(const struct weft_csr *a, const struct tool_matrix *m, const struct tool_options *o)
 {
     struct weft_error err = {0};
+    // What weft__rb_write holds: where columns begin, position and row of each entry.
+    if (name_ends(o->out, ".rb") &&
+        tool_limit_check(m, o, "a .rb file of", 8 * ((size_t)a->n + 2) + 12 * (size_t)a->nnz))
+        return TOOL_USAGE;
     bench_progress_begin("writing %s", o->out);
     weft_status status = name_ends(o->out, ".weft")  ? bench_binary_write(o->out, !o->force, a, &err)
                          : name_ends(o->out, ".npz") ? weft__npz_write(o->out, !o->force, a, &err)
@@ -94,10 +99,8 @@ static int device_permute(const struct weft_csr *a, const struct weft_permutatio
     struct weft_error err = {0};
     struct weft_csr out = {0};
     weft_status status = tool_device_open(&device, o, &err);
-    if (status) {
-        tool_fail(status, &err);
-        return TOOL_DEVICE;
-    }
+    if (status)
+        return tool_fail(status, &err);
     bench_progress_begin("permuting on %s", weft_context_device(device.ctx)->name);
     status = weft_permute_sync(&out, device.ctx, a, p, NULL);
     bench_progress_end();
@@ -132,7 +135,7 @@ int tool_permute(const struct tool_options *o)
     if (!code && o->device_given)
         code = device_permute(&m.a, &p, &out, o);
     if (!code)
-        code = matrix_write(&out, o);
+        code = matrix_write(&out, &m, o);
     weft_permutation_free(&p);
     weft_csr_free(&out);
     tool_matrix_free(&m);
@@ -145,7 +148,7 @@ int tool_convert(const struct tool_options *o)
     int code = out_check(o);
     if (code || (code = tool_matrix_get(&m, o)))
         return code;
-    code = matrix_write(&m.a, o);
+    code = matrix_write(&m.a, &m, o);
     tool_matrix_free(&m);
     return code;
 }
@@ -160,10 +163,8 @@ int tool_transpose(const struct tool_options *o)
     if (code)
         return code;
     weft_status status = tool_device_open(&device, o, &err);
-    if (status) {
-        tool_fail(status, &err);
-        return TOOL_DEVICE;
-    }
+    if (status)
+        return tool_fail(status, &err);
     const char *name = weft_context_device(device.ctx)->name;
     code = tool_matrix_get(&m, o);
     if (!code) // row pointers of the transpose, on host and device, and of the reference
@@ -182,7 +183,7 @@ int tool_transpose(const struct tool_options *o)
         code = TOOL_WRONG;
     }
     if (!code)
-        code = matrix_write(&out, o);
+        code = matrix_write(&out, &m, o);
     weft_csr_free(&out);
     weft_csr_free(&want);
     tool_matrix_free(&m);

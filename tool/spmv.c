@@ -155,10 +155,8 @@ int tool_spmv(const struct tool_options *o)
     if (code)
         return code;
     weft_status status = tool_device_open(&device, o, &err);
-    if (status) {
-        tool_fail(status, &err);
-        return TOOL_DEVICE;
-    }
+    if (status)
+        return tool_fail(status, &err);
     code = tool_matrix_get(&m, o);
     struct product p = {.a = &m.a, .type = m.a.type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : m.a.type};
     const size_t bytes = weft_type_bytes(p.type);

@@ -102,13 +102,12 @@ static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int
                                                .progress = bench_progress_bytes};
         out->binary = bench_binary_is(o->source);
         if (out->binary)
-            status = bench_binary_read(&out->a, &out->file, o->source, params.type, !o->type_given, o->ofs, &err);
+            status =
+                bench_binary_read(&out->a, &out->file, o->source, params.type, !o->type_given, o->ofs, o->limit, &err);
         else if (all_rows)
             status = weft_mtx_read(&out->a, &out->file, o->source, &params, &err);
         else
             status = weft__mtx_read_rows(&out->a, &out->row, &out->file, o->source, &params, &err);
-        if (out->binary && o->limit)
-            out->file.limit_bytes = o->limit;
     }
     bench_progress_end();
     out->m = out->row ? out->file.m : out->a.m;
@@ -187,6 +186,12 @@ weft_status tool_device_open(struct tool_device *out, const struct tool_options 
     if (o->device >= 0)
         snprintf(select, sizeof select, "%d", o->device);
     weft_status status = weft_context_create(&out->ctx, weft_context_params(.select = select), err);
+    struct weft_device_info *list = NULL;
+    size_t count = 0;
+    if (status == WEFT_ENODEV && o->device >= 0 && !weft_devices_list(&list, &count, NULL) &&
+        (size_t)o->device >= count)
+        status = err->status = WEFT_ERANGE;
+    weft_devices_free(&list);
     if (status)
         return status;
     cl_int error;

@@ -82,7 +82,7 @@ int tool_order_make(struct weft_csr *out, struct weft_permutation *p, const stru
 // Replace the matrix by its permutation of o->order and o->seed; as tool_matrix_get.
 int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o);
 
-// Open device o->device, or the default one; `err` says why not.
+// Open device o->device, or the default one; `err` says why not. WEFT_ERANGE: the list has devices, but not that one.
 weft_status tool_device_open(struct tool_device *out, const struct tool_options *o, struct weft_error *err);
 void tool_device_close(struct tool_device *device);
 

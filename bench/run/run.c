@@ -304,10 +304,8 @@ weft_status bench_matrix_read(struct weft_csr *out, const char *path, const stru
     params->limit_bytes = o->limit;
     input_rewind(path);
     const int binary = bench_binary_is(path);
-    weft_status status = binary ? bench_binary_read(out, &info, path, params->type, 0, params->ofs, err)
+    weft_status status = binary ? bench_binary_read(out, &info, path, params->type, 0, params->ofs, o->limit, err)
                                 : weft_mtx_read(out, &info, path, params, err);
-    if (binary && o->limit)
-        info.limit_bytes = o->limit;
     const int64_t bytes = LINE_BYTES * (info.m + info.n);
     if (status || bytes <= info.limit_bytes)
         return status;

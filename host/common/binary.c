@@ -76,6 +76,11 @@ static const char *header_wrong(const struct header *h, int64_t file_bytes)
     return NULL;
 }
 
+static int64_t arrays_bytes(const struct header *h, enum weft_type type, enum weft_ofs ofs)
+{
+    return (h->m + 1) * (int64_t)weft_ofs_bytes(ofs) + h->nnz * (4 + (int64_t)weft_type_bytes(type));
+}
+
 static weft_status arrays_read(struct weft_csr *out, const struct header *h, int fd, const char *path,
                                struct weft_error *err)
 {
@@ -142,10 +147,10 @@ static weft_status convert(struct weft_csr *a, enum weft_type type, enum weft_of
 }
 
 weft_status bench_binary_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path, enum weft_type type,
-                              int as_stored, enum weft_ofs ofs, struct weft_error *err)
+                              int as_stored, enum weft_ofs ofs, int64_t limit, struct weft_error *err)
 {
     struct header h;
-    struct stat about;
+    struct stat about = {0};
     memset(out, 0, sizeof *out);
     memset(info, 0, sizeof *info);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -156,12 +161,18 @@ weft_status bench_binary_read(struct weft_csr *out, struct weft_mtx_info *info, 
         fstat(fd, &about) || read_all(fd, &h, sizeof h) ? "cannot be read" : header_wrong(&h, about.st_size);
     if (wrong)
         status = fail(err, WEFT_EFORMAT, path, wrong);
+    if (!status && as_stored)
+        type = (enum weft_type)h.type;
+    const int other = !status && (type != (enum weft_type)h.type || ofs != (enum weft_ofs)h.ofs);
+    limit = weft__mtx_limit(limit, about.st_size);
+    const int64_t bytes = about.st_size + (other ? arrays_bytes(&h, type, ofs) : 0);
+    if (!status && bytes > limit)
+        status = weft__error(err, WEFT_ERANGE, "%.600s: it takes %lld bytes, the limit is %lld (raise it with --limit)",
+                             path, (long long)bytes, (long long)limit);
     if (!status)
         status = arrays_read(out, &h, fd, path, err);
     close(fd);
-    if (!status && as_stored)
-        type = out->type;
-    if (!status && (type != out->type || ofs != out->ofs))
+    if (!status && other)
         status = convert(out, type, ofs, path, err);
     if (status) {
         weft_csr_free(out);
@@ -171,10 +182,7 @@ weft_status bench_binary_read(struct weft_csr *out, struct weft_mtx_info *info, 
     info->field = h.type == WEFT_TYPE_PATTERN ? WEFT_MTX_FIELD_PATTERN
                   : h.type == WEFT_TYPE_I32   ? WEFT_MTX_FIELD_INTEGER
                                               : WEFT_MTX_FIELD_REAL;
-    const int64_t bytes = about.st_size;
-    info->limit_bytes = bytes > INT64_MAX / 1000 ? INT64_MAX : 1000 * bytes; // as weft_mtx_read
-    if (info->limit_bytes < INT64_C(256) << 20)
-        info->limit_bytes = INT64_C(256) << 20;
+    info->limit_bytes = limit;
     return WEFT_OK;
 }
 

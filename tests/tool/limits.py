@@ -184,6 +184,16 @@ def options(folder, tall):
     ok(code == 0, "weft convert writes a .weft", err)
     code, out, err, _ = run(BENCH, "-b", "ref", "--no-roof", "--reps", "1", "--json", "-", f"{folder}/million.weft")
     ok(code == 0 and '"m":1000000' in out.replace(" ", ""), "which weft-bench reads", out, err)
+    refused("weft --limit 3M refuses the arrays of a .weft", ["million.weft", "the limit is 3145728"], [WEFT, "entropy", "--limit", "3M", f"{folder}/million.weft"])
+    refused("weft-bench --limit 3M as well", ["the limit is 3145728"], [BENCH, "-b", "ref", "--no-roof", "--limit", "3M", f"{folder}/million.weft"], BENCH_FEW)
+    code, _, err, _ = run(WEFT, "entropy", "--limit", "5M", f"{folder}/million.weft")
+    ok(code == 0, "weft --limit 5M reads it", err)
+    wide = write(f"{folder}/wide.mtx", REAL + "1 2147483647 1\n1 1 2\n")
+    for words in (["convert"], ["permute", "--order", "regular"]):
+        refused(words[0] + " of 2^31-1 columns to .rb", ["2147483647 columns", "limit is 268435456", "--limit"], [WEFT, *words, wide, f"{folder}/out.rb"])
+    ok(not os.path.exists(f"{folder}/out.rb"), "nothing is written")
+    code, _, err, _ = run(WEFT, "convert", "--limit", "64M", million, f"{folder}/out.rb")
+    ok(code == 0, "and of a million rows it is", err)
     refused("weft-bench --limit 8M refuses it too", ["limit is 8388608"], [BENCH, "-b", "ref", "--no-roof", "--limit", "8M",
                                                                           f"{folder}/million.weft"], BENCH_FEW)
 
