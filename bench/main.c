@@ -10,6 +10,7 @@
 #include "host/common/spare.h"
 #include "host/common/streams.h"
 #include "host/common/word.h"
+#include "host/internal/text.h"
 #include "bench/mode/tune.h"
 
 #include <errno.h>
@@ -431,7 +432,7 @@ static int run(int argc, char **argv)
     struct bench b = {.seed = -1, .command = "weft-bench"};
     for (int i = 1; i < argc; i++)
         word_add(b.command, sizeof b.command, argv[i]);
-    bench_text_mend(b.command);
+    weft__text_mend(b.command);
     struct bench_options *o = &b.options;
     int status = bench_options_parse(o, argc, argv), devices = 0, matrices = 0;
     if (status >= 0)

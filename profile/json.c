@@ -3,6 +3,7 @@
 #include "json.h"
 #include "phases.h"
 #include "resources.h"
+#include "host/internal/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +31,12 @@ int profile_json_count(cJSON *object, const char *name, int64_t value)
 
 int profile_json_text(cJSON *object, const char *name, const char *value)
 {
-    return !value || !*value || cJSON_AddStringToObject(object, name, value) != NULL;
+    if (!value || !*value)
+        return 1;
+    cJSON *item = cJSON_AddStringToObject(object, name, value);
+    if (item)
+        weft__text_mend(item->valuestring);
+    return item != NULL;
 }
 
 int profile_json_reason(cJSON *object, const char *name, const char *reason)

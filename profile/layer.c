@@ -6,6 +6,7 @@
 #include "host/common/spare.h"
 #include "calls.h"
 #include "host/internal/out.h"
+#include "host/internal/text.h"
 #include "html.h"
 #include "json.h"
 #include "write.h"
@@ -97,7 +98,7 @@ static void command_line(char *out, size_t size)
             out[i] = ' ';
     if (file)
         fclose(file);
-    bench_text_mend(out);
+    weft__text_mend(out);
 }
 
 // The devices of all queues in the document; the run's own device is that of most commands.

@@ -2,6 +2,7 @@
 // A process of the trace is a run; its threads are the phases, the threads of the host, and the queues of the devices.
 #include "phases.h"
 #include "write.h"
+#include "host/internal/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,13 +12,18 @@ enum { TID_PHASES = 1, TID_THREAD = 100, TID_QUEUE = 100000 };
 static void text_put(FILE *out, const char *text)
 {
     putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
+    for (size_t bytes; *text; text += bytes) {
+        const unsigned char c = (unsigned char)*text;
+        const size_t known = weft__text_character((const unsigned char *)text);
+        bytes = known ? known : 1;
+        if (c == '"' || c == '\\')
             putc('\\', out);
-        if ((unsigned char)*text < 0x20)
-            fprintf(out, "\\u%04x", (unsigned char)*text);
-        else
-            putc(*text, out);
+        if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else if (known || c < 0x80)
+            fwrite(text, 1, bytes, out);
+        else // as weft__text_mend
+            putc('?', out);
     }
     putc('"', out);
 }

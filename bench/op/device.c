@@ -2,6 +2,7 @@
 // Devices in use, buffers and events of operations that launch kernels themselves.
 #include "device.h"
 #include "host/common/list.h"
+#include "host/internal/text.h"
 #include "backends/opencl/opencl_backend.h"
 #include "host/common/clock.h"
 
@@ -53,7 +54,7 @@ const char *bench_host_name(void)
     while (file && !name[0] && fgets(line, sizeof line, file))
         if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
             line[strcspn(line, "\n")] = 0;
-            snprintf(name, sizeof name, "%.120s", strchr(line, ':') + 2);
+            weft__text_fit(name, sizeof name, strchr(line, ':') + 2);
         }
     if (file)
         fclose(file);

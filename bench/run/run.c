@@ -3,6 +3,7 @@
 #include "run.h"
 #include "host/common/binary.h"
 #include "host/internal/inside.h"
+#include "host/internal/text.h"
 #include "backends/opencl/opencl_backend.h"
 #include "memory.h"
 #include "rest.h"
@@ -364,6 +365,7 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
                 : BENCH_FAILED;
         snprintf(out->why, sizeof out->why, "%s", err.text[0] ? err.text : weft_status_text(status));
         out->why[strcspn(out->why, "\n")] = 0;
+        weft__text_mend(out->why);
         if (out->outcome == BENCH_SKIPPED)
             out->record.skipped = out->why;
         else

@@ -6,8 +6,6 @@
 
 // Name of the matrix in a file: "thermal2" of "/data/thermal2.tar.gz".
 void bench_name_of_file(char *out, size_t size, const char *path);
-// What records can hold: bytes that are no UTF-8 become question marks. Control characters stay; JSON escapes them.
-void bench_text_mend(char *text);
 // What a terminal may get: control characters, but those of `plain`, and bytes that are no UTF-8 become \x1b and the like.
 // `out` has room for BENCH_TEXT_GROWS * size + 1. Gives how many bytes were used: a character that `size` cuts is left.
 size_t bench_text_show(char *out, const char *text, size_t size, const char *plain);

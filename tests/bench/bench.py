@@ -528,6 +528,10 @@ def test_devices(folder):
     refuser = [line for line in listed if "Refuser" in line]
     ok(code == 0 and len(listed) == len(devices) + 2 and len(refuser) == 1 and
        "cannot be used: clCreateContext: CL_OUT_OF_RESOURCES" in refuser[0], "a broken device shows its reason", out, err)
+    code, text, err = run(BENCH, "--list", "--json", "-", OCL_ICD_VENDORS=vendors)
+    name = [d for d in json.loads(text)["devices"] if d["name"].startswith("Refuser")]
+    ok(code == 0 and len(name) == 1 and name[0]["name"] == "Refuser? " + "n" * 118 and name[0]["platform"] == "Refusing?" and
+       name[0]["vendor"] == "\xe9" * 63, "texts of a driver: the beginning, and no byte that is no UTF-8", name)
     ok(any("Mute" in line and "CL_OUT_OF_HOST_MEMORY" in line for line in listed), "so does a broken platform", out)
     ok(all(any(d.split("  ", 1)[1].strip().split("  ")[0] in line and "cannot" not in line for line in listed)
            for d in devices), "and neither hides another", out)

@@ -36,7 +36,7 @@ static cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_inf
 {
     switch (what) {
     case CL_PLATFORM_NAME:
-        return answer_text(platform == &mute ? "Mute" : "Refusing", room, out, out_bytes);
+        return answer_text(platform == &mute ? "Mute" : "Refusing\xae", room, out, out_bytes);
     case CL_PLATFORM_ICD_SUFFIX_KHR:
         return answer_text("BROKEN", room, out, out_bytes);
     case CL_PLATFORM_EXTENSIONS:
@@ -65,6 +65,7 @@ static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size
     const cl_device_type type = CL_DEVICE_TYPE_ACCELERATOR;
     const cl_bool yes = CL_TRUE;
     const cl_platform_id platform = &refusing;
+    char text[201] = "";
     switch (what) {
     case CL_DEVICE_TYPE:
         return answer(&type, sizeof type, room, out, out_bytes);
@@ -73,9 +74,14 @@ static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size
     case CL_DEVICE_AVAILABLE:
     case CL_DEVICE_COMPILER_AVAILABLE:
         return answer(&yes, sizeof yes, room, out, out_bytes);
-    case CL_DEVICE_NAME:
-        return answer_text("Refuser", room, out, out_bytes);
-    case CL_DEVICE_VENDOR:
+    case CL_DEVICE_NAME: // a byte that is no UTF-8, and longer than 127 of them
+        memset(text, 'n', sizeof text - 1);
+        memcpy(text, "Refuser\xae ", 9);
+        return answer_text(text, room, out, out_bytes);
+    case CL_DEVICE_VENDOR: // a character of two bytes would be cut
+        for (size_t i = 0; i + 2 < sizeof text; i += 2)
+            memcpy(text + i, "\xc3\xa9", 2);
+        return answer_text(text, room, out, out_bytes);
     case CL_DEVICE_EXTENSIONS:
     case CL_DEVICE_VERSION:
     case CL_DRIVER_VERSION:

@@ -90,6 +90,14 @@ def main(folder):
     run(folder, b"a\xff\nb", OPENCL_LAYERS=LAYER, WEFT_PROFILE="bytes.json")
     with open(os.path.join(folder, "bytes.json"), encoding="utf-8") as file:
         ok(json.load(file)["command"].endswith(" a?\nb"), "bytes of a command that are no text become question marks")
+    odd = os.path.join(os.fsencode(folder), b"plain\xae")
+    shutil.copy(PLAIN, odd)
+    got = subprocess.run([odd], cwd=folder, env={**os.environ, "OPENCL_LAYERS": LAYER, "WEFT_PROFILE": "odd.json", "WEFT_PROFILE_TRACE": "odd.trace"},
+                         check=False, timeout=300, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with open(os.path.join(folder, "odd.json"), encoding="utf-8") as file, open(os.path.join(folder, "odd.trace"), encoding="utf-8") as trace:
+        names = [e["args"]["name"] for e in json.load(trace)["traceEvents"] if e["name"] == "process_name"]
+        ok(got.returncode == 0 and json.load(file)["program"] == "plain?" and names == ["plain?"], "so do those of a program's name", got, names)
+    os.remove(odd)
     for bad in ("0", "-3", "5x", "99999999999999999999"):
         code, out, err = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="bad.json", WEFT_PROFILE_LIMIT=bad)
         ok((code, out) == plain[:2] and err.count("\n") == 1 and f'"{bad}"' in err, f"a limit of {bad} is said", err)

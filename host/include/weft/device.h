@@ -47,6 +47,7 @@ struct weft_device_info {
     cl_platform_id platform_id;
     cl_device_id id;
     cl_device_type type; // CL_DEVICE_TYPE_CPU, _GPU, _ACCELERATOR
+    // Texts of the driver: the beginning where one is longer; bytes that are no UTF-8 are question marks.
     char platform[128];
     char platform_version[128];
     char name[128];

@@ -6,6 +6,7 @@
 #include "host/src/core/error.h"
 #include "host/src/core/quirks.h"
 #include "host/src/core/names.h"
+#include "host/src/core/text.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -34,15 +35,21 @@ struct amd_topology { // the variant of cl_device_topology_amd for PCI, type 1
     cl_uchar unused[17], bus, device, function;
 };
 
-// A string of a platform or device; "" when the driver does not answer. Trailing blanks are cut.
-static void device_string(cl_device_id id, cl_device_info what, char *out, size_t size)
+// A string of a device, or of a platform (id NULL), as weft__text_fit; "" when the driver does not answer.
+static void string_ask(cl_platform_id platform, cl_device_id id, cl_uint what, char *out, size_t size)
 {
+    size_t bytes = 0;
+    char *text = NULL;
     out[0] = 0;
-    if (weft__cl.clGetDeviceInfo(id, what, size, out, NULL) != CL_SUCCESS)
-        out[0] = 0;
-    out[size - 1] = 0;
-    for (size_t n = strlen(out); n && out[n - 1] == ' '; n--)
-        out[n - 1] = 0;
+    for (int turn = 0; turn < 2; turn++) { // how long it is, then the string
+        const cl_int error = id ? weft__cl.clGetDeviceInfo(id, what, bytes, text, &bytes)
+                                : weft__cl.clGetPlatformInfo(platform, what, bytes, text, &bytes);
+        if (error != CL_SUCCESS || (!text && !(text = calloc(1, bytes + 1))))
+            break;
+        if (turn)
+            weft__text_fit(out, size, text);
+    }
+    free(text);
 }
 
 static int extension_has(const char *extensions, const char *name)
@@ -175,10 +182,10 @@ static void device_fill(struct weft_device_info *info)
         snprintf(info->why, sizeof info->why, "the driver does not say what it is");
         return;
     }
-    device_string(id, CL_DEVICE_NAME, info->name, sizeof info->name);
-    device_string(id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
-    device_string(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
-    device_string(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
+    string_ask(NULL, id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    string_ask(NULL, id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
+    string_ask(NULL, id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+    string_ask(NULL, id, CL_DEVICE_VERSION, info->version, sizeof info->version);
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
         info->global_bytes = (int64_t)u64;
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
@@ -273,8 +280,8 @@ weft_status weft_devices_list(struct weft_device_info **out, size_t *count, stru
         nplatforms = 0;
     for (cl_uint p = 0; p < nplatforms && !status; p++) {
         char name[128] = "", version[128] = "";
-        weft__cl.clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name, name, NULL);
-        weft__cl.clGetPlatformInfo(platforms[p], CL_PLATFORM_VERSION, sizeof version, version, NULL);
+        string_ask(platforms[p], NULL, CL_PLATFORM_NAME, name, sizeof name);
+        string_ask(platforms[p], NULL, CL_PLATFORM_VERSION, version, sizeof version);
         cl_uint ndevices = 0;
         error = weft__cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, NULL, &ndevices);
         if (error == CL_DEVICE_NOT_FOUND || (error == CL_SUCCESS && !ndevices))
