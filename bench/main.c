@@ -47,7 +47,7 @@ static int device_wanted(const struct bench_options *o, const struct weft_device
         wanted = weft_device_default(list, count);
     if (wanted >= 0 && (size_t)wanted >= count) {
         bench_complain("there is no device %d: the list goes from 0 to %zu (--list)", wanted, count - 1);
-        *status = BENCH_DEVICE;
+        *status = BENCH_USAGE;
         return -2;
     }
     return wanted;
@@ -123,7 +123,7 @@ static int backends_probe(struct bench *b)
             o->backends[kept++] = o->backends[i];
         } else if (o->backends_given) {
             bench_complain("backend %s cannot run: %s", o->backends[i]->name, err.text);
-            return BENCH_DEVICE;
+            return err.status == WEFT_EUNSUPPORTED ? BENCH_USAGE : BENCH_DEVICE; // it is not here, or it fails
         }
     }
     o->nbackends = kept;
@@ -154,7 +154,9 @@ static int algos_check(struct bench_options *o)
                 for (const char *const *a = o->ops[i]->algos(o->backends[k]); a && *a; a++)
                     found |= (int)strlen(*a) == length && !strncmp(*a, word, (size_t)length);
         if (!found) {
-            bench_complain("no algorithm is named \"%.*s\"%s (--help lists them)", length, word,
+            const int one = o->nops == 1;
+            bench_complain("%s %s algorithm \"%.*s\" here%s (--help lists them)",
+                           one ? o->ops[0]->name : "no operation", one ? "has no" : "has an", length, word,
                            algo_hint(o, word, (size_t)length).text);
             return BENCH_USAGE;
         }

@@ -73,6 +73,29 @@ struct search {
     int ntried;
 };
 
+// Folders of the default path are made; a path that was given has its own.
+static void folders_make(void)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+// Whether the file can be written at the end, before time is spent.
+static int place_ready(const struct bench_options *o)
+{
+    struct weft__out out;
+    if (!o->tune_file && !getenv("WEFT_TUNE"))
+        folders_make();
+    const int error = weft__out_open(&out, path, 0);
+    weft__out_close(&out);
+    if (error)
+        bench_complain("%s cannot be written: %s", path, strerror(error));
+    return !error;
+}
+
 int bench_tune_open(struct bench *b)
 {
     const struct bench_options *o = &b->options;
@@ -93,6 +116,8 @@ int bench_tune_open(struct bench *b)
                        there && !whole ? "no regular file" : strerror(errno));
         return BENCH_USAGE;
     }
+    if (o->tune_write && !place_ready(o))
+        return BENCH_USAGE;
     if (read && setenv("WEFT_TUNE", read, 1)) {
         bench_complain("the environment cannot be changed: %s", strerror(errno));
         return BENCH_USAGE;
@@ -125,6 +150,7 @@ static int point_run(struct search *s, struct point *p)
         for (int i = 0; s->job->algos[i] && good; i++) {
             struct bench_case c = {.op = s->job->op,
                                    .matrix = s->names[m],
+                                   .seed = -1,
                                    .input = &s->input[m],
                                    .backend = &weft__backend_opencl,
                                    .algo = s->job->algos[i],
@@ -284,15 +310,6 @@ static void row_name(char *out, size_t size, const struct device_slot *slot, con
              job->row, job->bytes);
 }
 
-static void folders_make(void)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-}
-
 // The file with `row` (NULL: none) in the place of the rows that begin with `name`. 0: that failed, and the file is what
 // it was.
 static int file_replace(const char *name, const char *row)
@@ -301,7 +318,6 @@ static int file_replace(const char *name, const char *row)
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
-    folders_make();
     const mode_t mask = umask(077); // the library takes no file of the environment's that others may write to
     umask(mask | 022);
     int error = weft__out_open(&out, path, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bench knows of an operation: a table of functions, one file each (bench/copy.c is the model; docs/bench.md
-// "Adding an operation" walks through it). The bench calls them in this order:
+// What the bench knows of an operation: a table of functions, one file each (bench/op/copy.c is the model;
+// docs/howto/add-a-bench-operation.md walks through it). The bench calls them in this order:
 //
 //     input                        once for each matrix and type: draw the data, compute the reference
 //       setup                      once for each backend, device, algorithm and tuning point
@@ -67,6 +67,7 @@ struct bench_op {
     // Algorithms of `backend`, NULL-terminated, the first is its default; NULL: the backend lacks the operation.
     const char *const *(*algos)(const struct weft_backend *backend);
     int products; // nonzero: --products applies, one conversion and many runs
+    int hashes;   // nonzero: --hash applies, verify fills run->hash
     // The tuning values with this algorithm and device where they are not those that the library lists for the operation;
     // NULL: nothing to tune.
     const struct weft__tunables *(*tunables)(const struct bench_run *run);

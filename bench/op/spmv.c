@@ -240,6 +240,7 @@ const struct bench_op bench_spmv = {
     .defaults = "csr,auto",
     .draws = 1,
     .products = 1,
+    .hashes = 1,
     .algos = spmv_algos,
     .input = spmv_input,
     .input_free = spmv_input_free,

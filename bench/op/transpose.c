@@ -129,6 +129,7 @@ const struct bench_op bench_transpose = {
     .name = "transpose",
     .help = "CSR to CSC",
     .defaults = "scan,merge",
+    .hashes = 1,
     .algos = transpose_algos,
     .input = transpose_input,
     .input_free = transpose_input_free,

@@ -138,7 +138,6 @@ static void result_emit(struct bench *b, struct device_slot *slot, double ref_ms
     r->date = date;
     r->command = b->command;
     r->matrix = b->matrix;
-    r->seed = b->seed;
     if (result->outcome == BENCH_DONE) {
         r->copy_gbps = slot->copy_gbps;
         r->roof = r->gbps / r->copy_gbps;
@@ -150,8 +149,9 @@ static void result_emit(struct bench *b, struct device_slot *slot, double ref_ms
     b->wrong |= result->outcome == BENCH_DIFFERS;
     b->failed |= result->outcome == BENCH_FAILED;
     b->lines++;
-    if (result->outcome == BENCH_REFUSED)
+    if (result->outcome == BENCH_REFUSED && b->options.sweep) // one that was asked for has a record
         return;
+    b->unreadable |= result->outcome == BENCH_REFUSED;
     bench_record_emit(b, r);
 }
 
@@ -210,6 +210,7 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
             bench_output_failed(b, &b->outs[BENCH_OUT_JSON], error);
         b->wrong |= result.outcome == BENCH_DIFFERS;
         b->failed |= result.outcome == BENCH_FAILED;
+        b->unreadable |= result.outcome == BENCH_REFUSED;
         b->lines++;
         return;
     }
@@ -272,8 +273,12 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
             for (int turn = 0; turn <= o->regret; turn++) // for regret the choice comes last, when the best is known
                 for (const char *const *algo = op->algos(backend); algo && *algo; algo++)
                     if (algo_wanted(o, op, backend, *algo) && (!o->regret || is_choice(backend->name, *algo) == turn)) {
-                        struct bench_case c = {
-                            .op = op, .matrix = b->matrix, .input = &input, .backend = backend, .algo = *algo};
+                        struct bench_case c = {.op = op,
+                                               .matrix = b->matrix,
+                                               .seed = b->seed,
+                                               .input = &input,
+                                               .backend = backend,
+                                               .algo = *algo};
                         line_run(b, &c, slot);
                     }
         }

@@ -29,6 +29,11 @@ struct option_row {
 extern const struct option_row bench_option_rows[];
 extern const size_t bench_option_count, bench_option_helped;
 
+// Complain in one line, which --help explains; gives BENCH_USAGE.
+__attribute__((format(printf, 1, 2))) int bench_usage_fail(const char *format, ...);
+// -1, or BENCH_USAGE after a complaint of options that do not go together; `words`: how many stand beside the options.
+int bench_options_check(const struct bench_options *o, int words);
+
 // Names behind an option's help.
 void bench_help_ops(void);
 void bench_help_backends(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of weft-bench: what options mean, what excludes what, and the help.
+// The command line of weft-bench: what options mean.
 #include "block.h"
 #include "help.h"
 #include "host/common/order.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <weft/permute.h>
 
-__attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
+int bench_usage_fail(const char *format, ...)
 {
     va_list args;
     char text[1024];
@@ -82,7 +82,7 @@ static int ops_parse(struct bench_options *o, const struct option_row *row, cons
                 found = 1;
             }
         if (!found)
-            return usage_fail("no operation is named \"%s\"%s", word, op_hint(word).text);
+            return bench_usage_fail("no operation is named \"%s\"%s", word, op_hint(word).text);
     }
     return -1;
 }
@@ -97,7 +97,7 @@ static int backends_parse(struct bench_options *o, const struct option_row *row,
         for (const struct weft_backend *const *b = weft__backends; *b; b++)
             found |= !strcmp((*b)->name, word);
         if (!found)
-            return usage_fail("no backend is named \"%s\"%s", word, backend_hint(word).text);
+            return bench_usage_fail("no backend is named \"%s\"%s", word, backend_hint(word).text);
     }
     o->nbackends = 0;
     for (const struct weft_backend *const *b = weft__backends; *b && o->nbackends < BENCH_ITEMS_MAX; b++)
@@ -124,7 +124,7 @@ static int types_parse(struct bench_options *o, const struct option_row *row, co
                 found = 1;
             }
         if (!found)
-            return usage_fail("no type is named \"%s\": f32, f64, i32, pattern", word);
+            return bench_usage_fail("no type is named \"%s\": f32, f64, i32, pattern", word);
     }
     return -1;
 }
@@ -144,8 +144,8 @@ static int device_parse(struct bench_options *o, const struct option_row *row, c
         o->device = BENCH_NAMED_DEVICE;
         o->device_word = text;
     } else {
-        return usage_fail("%s is \"%s\", not an index of --list, a word of a line there, `all` or `list`",
-                          row ? "--device" : "WEFT_DEVICE", text);
+        return bench_usage_fail("%s is \"%s\", not an index of --list, a word of a line there, `all` or `list`",
+                                row ? "--device" : "WEFT_DEVICE", text);
     }
     return -1;
 }
@@ -154,24 +154,24 @@ static int device_parse(struct bench_options *o, const struct option_row *row, c
 static int tune_parse(struct bench_options *o, const char *text)
 {
     if ((size_t)snprintf(o->tune_text, sizeof o->tune_text, "%s", text) >= sizeof o->tune_text)
-        return usage_fail("--tune is too long");
+        return bench_usage_fail("--tune is too long");
     o->ntune = 0;
     char *save = NULL;
     for (char *word = strtok_r(o->tune_text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
         char *value = strchr(word, '=');
         int64_t number;
         if (!value || value == word || !bench_word_number(&number, value + 1, 1, INT32_MAX))
-            return usage_fail("--tune wants AXIS=VALUE,..., not \"%s\"", word);
+            return bench_usage_fail("--tune wants AXIS=VALUE,..., not \"%s\"", word);
         if (o->ntune == BENCH_AXES_MAX)
-            return usage_fail("--tune names more than %d axes", BENCH_AXES_MAX);
+            return bench_usage_fail("--tune names more than %d axes", BENCH_AXES_MAX);
         *value = 0;
         for (int i = 0; i < o->ntune; i++)
             if (!strcmp(o->tune[i].name, word))
-                return usage_fail("--tune names %s twice", word);
+                return bench_usage_fail("--tune names %s twice", word);
         o->tune[o->ntune].name = word;
         o->tune[o->ntune++].value = (int)number;
     }
-    return o->ntune ? -1 : usage_fail("--tune is empty");
+    return o->ntune ? -1 : bench_usage_fail("--tune is empty");
 }
 
 static int source_add(struct bench_options *o, const char *text, int generated)
@@ -194,21 +194,21 @@ static int positionals_parse(struct bench_options *o, int count, char **words)
     int status = -1;
     if (count && bench_word_number(size, words[0], INT64_MIN, INT64_MAX)) {
         if (count != 3)
-            return usage_fail("M N NNZ are three numbers, here %s %d", count == 1 ? "is" : "are", count);
+            return bench_usage_fail("M N NNZ are three numbers, here %s %d", count == 1 ? "is" : "are", count);
         for (int i = 0; i < 3; i++)
             if (!bench_word_number(&size[i], words[i], 0, limits[i]))
-                return usage_fail("%s is \"%s\", not a number from 0 to %lld",
-                                  i == 0   ? "M"
-                                  : i == 1 ? "N"
-                                           : "NNZ",
-                                  words[i], (long long)limits[i]);
+                return bench_usage_fail("%s is \"%s\", not a number from 0 to %lld",
+                                        i == 0   ? "M"
+                                        : i == 1 ? "N"
+                                                 : "NNZ",
+                                        words[i], (long long)limits[i]);
         snprintf(o->spec, sizeof o->spec, "uniform:%lld,%lld,%lld", (long long)size[0], (long long)size[1],
                  (long long)size[2]);
         return source_add(o, o->spec, 1);
     }
     for (int i = 0; i < count && status < 0; i++)
         if (!*words[i])
-            return usage_fail("FILE %d is empty", i + 1);
+            return bench_usage_fail("FILE %d is empty", i + 1);
     for (int i = 0; i < count && status < 0; i++)
         status = source_add(o, bench_word_is_stream(words[i]) ? "/dev/stdin" : words[i], 0);
     if (status < 0 && !o->nsources)
@@ -224,30 +224,18 @@ static int orders_check(const char *list)
         int order;
         char known[160];
         if (strcmp(word, "all") && !bench_order_parse(&order, word, known, sizeof known))
-            return usage_fail("'%s': expected an order: %s", word, known);
+            return bench_usage_fail("'%s': expected an order: %s", word, known);
     }
     return -1;
 }
 
-// What only a study has, without one, or what a study lacks.
-static int study_check(struct bench_options *o)
+// What a study has where nothing else is given.
+static int study_settle(struct bench_options *o)
 {
-    if (!o->study)
-        return o->orders || o->trials || o->trial_s > 0 ? usage_fail("--orders, --trials and --trial-time want --study")
-                                                        : -1;
-    if (o->sweep || o->ntune || o->tune_write || o->stop.reps || o->stop.min_s > 0 || o->products || o->hash ||
-        o->calls)
-        return usage_fail("--study has its own measuring: no --sweep, --tune, --reps, --min-time, --products, --hash, "
-                          "--calls");
-    if (o->ops_given && (o->nops != 1 || o->ops[0] != &bench_spmv))
-        return usage_fail("--study is of spmv: no other --op");
     if (!o->types_given) {
         o->types[1] = WEFT_TYPE_F64;
         o->ntypes = 2;
     }
-    for (size_t t = 0; t < o->ntypes; t++)
-        if (o->types[t] == WEFT_TYPE_I32)
-            return usage_fail("--study has no i32");
     o->trials = o->trials ? o->trials : 32;
     o->trial_s = o->trial_s > 0 ? o->trial_s : 0.1;
     return ops_parse(o, NULL, "spmv");
@@ -334,7 +322,7 @@ static int tune_set(struct bench_options *o, const struct option_row *row, const
 static int study_set(struct bench_options *o, const struct option_row *row, const char *text)
 {
     if (strcmp(text, row->argument))
-        return usage_fail("no study is named \"%s\": %s", text, row->argument);
+        return bench_usage_fail("no study is named \"%s\": %s", text, row->argument);
     return text_set(o, row, text);
 }
 
@@ -429,6 +417,7 @@ const struct option_row bench_option_rows[] = {
 };
 // clang-format on
 enum { ROWS = sizeof bench_option_rows / sizeof *bench_option_rows };
+_Static_assert(ROWS <= 64, "bench_options.given has a bit for each");
 const size_t bench_option_count = ROWS, bench_option_helped = ROWS - 2;
 
 enum { FIRST = 256 }; // of the numbers that getopt_long gives for rows
@@ -467,8 +456,8 @@ static int unknown_option(const char *name)
     const char *word = name + strspn(name, "-");
     const struct option_row *rows = bench_option_rows;
     const char *meant = name[1] == '-' ? weft__word_nearest(word, strcspn(word, "="), rows, ROWS, sizeof *rows) : NULL;
-    return usage_fail("unknown option %s%s%s%s", name, meant ? ": did you mean --" : "", meant ? meant : "",
-                      meant ? "?" : "");
+    return bench_usage_fail("unknown option %s%s%s%s", name, meant ? ": did you mean --" : "", meant ? meant : "",
+                            meant ? "?" : "");
 }
 
 static int option_parse(struct bench_options *o, int option, int argc, char **argv)
@@ -481,13 +470,14 @@ static int option_parse(struct bench_options *o, int option, int argc, char **ar
     else if (option == ':')
         row = NULL;
     if (!row)
-        return option == ':' ? usage_fail("%s wants a value", name) : unknown_option(name);
+        return option == ':' ? bench_usage_fail("%s wants a value", name) : unknown_option(name);
     if (row->optional && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))
         optarg = argv[optind++]; // a point
+    o->given |= UINT64_C(1) << (row - bench_option_rows);
     if (row->given)
         *(int *)((char *)o + row->given) = 1;
     const int status = row->parse(o, row, optarg);
-    return status == REFUSED ? usage_fail("--%s is \"%s\", not %s", row->name, optarg, row->wants) : status;
+    return status == REFUSED ? bench_usage_fail("--%s is \"%s\", not %s", row->name, optarg, row->wants) : status;
 }
 
 int bench_options_parse(struct bench_options *out, int argc, char **argv)
@@ -509,38 +499,12 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
     o->sources_given = o->nsources || (optind < argc && status < 0);
     if (status < 0)
         status = positionals_parse(o, argc - optind, argv + optind);
-    if (status < 0 && o->compare && (argc - optind != 2 || o->nsources != 2))
-        status = usage_fail("--compare wants two files");
-    if (status < 0 && o->compare && (o->csv || o->profile || o->sweep || o->study))
-        status = usage_fail("--compare goes with --json and --quiet");
-    if (status < 0 && o->list && (o->csv || o->trace || o->html))
-        status = usage_fail("--list goes with --json and --quiet");
-    if (status < 0 && o->stop.reps && o->stop.min_s > 0)
-        status = usage_fail("--reps and --min-time exclude each other");
-    if (status < 0 && o->profile && (o->sweep || o->study || o->stop.min_s > 0 || o->hash))
-        status = usage_fail("--profile goes without --sweep, --study, --min-time and --hash");
-    if (status < 0 && !o->profile && (o->trace || o->html || o->overhead))
-        status = usage_fail("%s needs --profile", o->trace ? "--trace" : o->html ? "--html" : "--overhead");
-    if (status < 0 && o->regret && (o->sweep || o->ntune || o->tune_write || o->profile || o->study || o->compare))
-        status = usage_fail("--regret goes without --sweep, --tune, --profile, --study and --compare");
     if (status < 0 && o->regret && !o->backends_given)
         status = backends_parse(o, NULL, "opencl");
-    if (status < 0 && o->sweep && o->tune_write)
-        status = usage_fail("--sweep and --tune exclude each other");
-    if (status < 0 && o->ntune && o->tune_write)
-        status = usage_fail("--tune runs a point or finds the best, not both");
-    if (status < 0 && o->profile && o->tune_write)
-        status = usage_fail("--tune goes without --profile");
-    if (status < 0 && o->tune_write && bench_word_is_stream(o->tune_file))
-        status = usage_fail("--tune writes a file, not the standard output");
-    if (status < 0 && o->tune_s > 0 && !o->tune_write)
-        status = usage_fail("--tune-time goes with --tune");
-    if (status < 0 && bench_word_is_stream(o->json) + bench_word_is_stream(o->csv) + bench_word_is_stream(o->trace) +
-                              bench_word_is_stream(o->html) >
-                          1)
-        status = usage_fail("one of --json, --csv, --trace and --html can go to the standard output, not several");
     if (status < 0)
-        status = study_check(o);
+        status = bench_options_check(o, argc - optind);
+    if (status < 0 && o->study)
+        status = study_settle(o);
     o->compile = (o->json || o->csv) && !o->no_compile && !o->sweep && !o->tune_write && !o->profile;
     if (status >= 0)
         bench_options_free(o);

@@ -17,6 +17,7 @@ struct bench_source {
 };
 
 struct bench_options {
+    uint64_t given; // a bit for each row of the table of options
     int list, sweep, hash, no_roof, quiet;
     int regret;                   // nonzero: every algorithm of opencl, auto against the best
     int compare;                  // nonzero: --compare, of the two sources

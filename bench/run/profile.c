@@ -265,9 +265,10 @@ static int device_add(struct session *s, double copy_gbps)
     return at;
 }
 
-static void outcome_fill(struct bench_result *out, weft_status status, const struct weft_error *err)
+static void outcome_fill(struct bench_result *out, const struct bench_case *c, weft_status status,
+                         const struct weft_error *err)
 {
-    out->outcome = !status ? BENCH_DIFFERS : status == WEFT_EUNSUPPORTED ? BENCH_SKIPPED : BENCH_FAILED;
+    out->outcome = bench_outcome_of(c, status);
     snprintf(out->why, sizeof out->why, "%s", err->text[0] ? err->text : weft_status_text(status));
     out->why[strcspn(out->why, "\n")] = 0;
     if (out->outcome == BENCH_SKIPPED)
@@ -322,7 +323,7 @@ void bench_profile_case(struct bench_profile *profile, const struct bench_case *
         out->outcome = BENCH_DONE;
         out->record.verified = 1;
     } else {
-        outcome_fill(out, status, &err);
+        outcome_fill(out, c, status, &err);
     }
     cJSON *run = good ? profile_document_run(profile->document) : NULL;
     good = run && identity_add(run, c, &out->record, device);
@@ -336,7 +337,7 @@ void bench_profile_case(struct bench_profile *profile, const struct bench_case *
     free(plain_ms);
     if (!good) {
         weft__error(&err, WEFT_ENOMEM, "out of host memory for a profile");
-        outcome_fill(out, WEFT_ENOMEM, &err);
+        outcome_fill(out, c, WEFT_ENOMEM, &err);
     } else if (table) {
         profile_text_write(table, profile->document, run);
         fflush(table);

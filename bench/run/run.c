@@ -225,6 +225,7 @@ void bench_case_identify(struct bench_result *out, const struct bench_case *c)
         r->type = weft_type_name(a->type);
         r->index = (int64_t)weft_ofs_bytes(a->ofs) * 8;
     }
+    r->seed = c->seed;
     r->op = c->op->name;
     r->backend = c->backend->name;
     r->algo = c->algo;
@@ -318,6 +319,14 @@ weft_status bench_matrix_read(struct weft_csr *out, const char *path, const stru
         path, (long long)info.m, (long long)info.n, (long long)bytes, (long long)info.limit_bytes);
 }
 
+enum bench_outcome bench_outcome_of(const struct bench_case *c, weft_status status)
+{
+    return !status                                                        ? BENCH_DIFFERS
+           : status == WEFT_EUNSUPPORTED                                  ? BENCH_SKIPPED
+           : c->ntune && (status == WEFT_EINVAL || status == WEFT_ERANGE) ? BENCH_REFUSED
+                                                                          : BENCH_FAILED;
+}
+
 void bench_case_run(struct bench_result *out, const struct bench_case *c)
 {
     struct opencl_events events = {0};
@@ -357,12 +366,7 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
         out->record.stop = stop;
         out->outcome = BENCH_DONE;
     } else {
-        out->outcome =
-            !status                       ? BENCH_DIFFERS
-            : status == WEFT_EUNSUPPORTED ? BENCH_SKIPPED
-            : c->ntune && (!c->options->ntune || c->options->sweep) && (status == WEFT_EINVAL || status == WEFT_ERANGE)
-                ? BENCH_REFUSED
-                : BENCH_FAILED;
+        out->outcome = bench_outcome_of(c, status);
         snprintf(out->why, sizeof out->why, "%s", err.text[0] ? err.text : weft_status_text(status));
         out->why[strcspn(out->why, "\n")] = 0;
         weft__text_mend(out->why);

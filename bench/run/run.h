@@ -23,6 +23,7 @@ weft_status bench_matrix_read(struct weft_csr *out, const char *path, const stru
 struct bench_case {
     const struct bench_op *op;
     const char *matrix; // its name; NULL: none
+    int64_t seed;       // of what was generated; -1: nothing was
     struct bench_input *input;
     const struct weft_backend *backend;
     const char *algo;
@@ -43,7 +44,7 @@ struct bench_result {
     char chosen[96], hash[24], tune[96], why[1024];
 };
 
-// Run the case. The record is filled but for matrix, seed, copy_gbps, roof and speedups. A record that is not
+// Run the case. The record is filled but for matrix, copy_gbps, roof and speedups. A record that is not
 // BENCH_DONE holds no number that was measured.
 void bench_case_run(struct bench_result *out, const struct bench_case *c);
 // Its parts: what is known before anything ran, of the record and of a run. events: empty, freed by the caller.
@@ -51,6 +52,8 @@ void bench_case_identify(struct bench_result *out, const struct bench_case *c);
 struct bench_run bench_case_start(const struct bench_case *c, struct opencl_events *events);
 // Before a device or the serial reference is timed: the threads that others have left waiting end.
 void bench_quiet(const struct weft_backend *backend);
+// What a case is that was not verified: `status`, or WEFT_OK for a result that differs.
+enum bench_outcome bench_outcome_of(const struct bench_case *c, weft_status status);
 // The tuning values of the case, NULL: none.
 const struct weft__tunables *bench_case_tunables(const struct bench_case *c);
 // Copy bandwidth in GB/s: best way to copy of the device, or of the host (device NULL); NaN: could not be measured.

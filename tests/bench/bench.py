@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench.py WEFT_BENCH WEFT_BENCH_BAD BROKEN_DRIVER: the command line, its exit statuses and its outputs.
+"""bench.py WEFT_BENCH WEFT_BENCH_BAD BROKEN_DRIVER: what runs, its exit statuses and its outputs (usage.py: the command line).
 
 WEFT_BENCH_BAD is the same program with the backends of backends.c; BROKEN_DRIVER is the shared library made of
 broken_driver.c. Output is TAP.
@@ -80,51 +80,6 @@ def check_record(record):
 def all_good(text):
     bad = [f"{why}: {r}" for r in records(text) for why in [check_record(r)] if why]
     return bad
-
-
-def test_usage():
-    for args, want in [
-            (["--bogus"], "--bogus"), (["-Z"], "-Z"), (["--reps"], "--reps"), (["-d"], "-d"), (["--reps", "0"], "--reps"),
-            (["--reps=x"], "--reps"), (["--min-time", "-1"], "--min-time"), (["--min-time", "nan"], "--min-time"),
-            (["--seed", "x"], "--seed"), (["--index", "33"], "--index"), (["-t", "f16"], "f16"), (["-t", ""], "type"),
-            (["-o", "fft"], "fft"), (["-o", ",copy"], "operation"), (["-o", "copy,"], "operation"), (["-b", "ref,"], "\"\""),
-            (["-t", "f32,"], "type"),
-            (["-b", "magic"], "magic"), (["-d", "x"], "\"x\""), (["-d", "nodevice"], "\"nodevice\""),
-            (["-o", "spvm"], "did you mean spmv?"), (["-b", "opncl"], "did you mean opencl?"),
-            (["--tipe", "f32"], "did you mean --type?"), (["-g", "unifrom:1,1,1"], "did you mean uniform?"),
- (["-d", "-1"], "-1"),
-            (["1000", "2000"], "three numbers"), (["1", "2", "3", "4"], "three numbers"), (["1", "2", "x"], "\"x\""),
-            (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune=wg"], "--tune"),
-            (["--tune", "wg=0"], "--tune"), (["--tune", "wg=1,wg=2"], "wg twice"),
-            (["--reps", "3", "--min-time", "1"], "exclude"), (["--json", "-", "--csv", "-"], "standard output"),
-            (["--tune-file", "/nonexistent"], "/nonexistent cannot be read"), (["--tune-file", "/"], "/ cannot be read: no regular file"),
-            (["--tune-time", "0", "--tune"], "--tune-time"), (["--tune-time", "3"], "goes with --tune"),
-            (["--tune", "--sweep"], "exclude"), (["--tune", "--profile", "--html", "x"], "without --profile"),
-            (["--tune", "--tune", "wg=1"], "not both"),
-            (["--products", "-3"], "--products"), (["--complex", "polar"], "polar"),
-            (["--json="], "--json is \"\""), (["--csv", ""], "--csv is \"\""), (["a.mtx", ""], "FILE 2 is empty"),
-            (["--list", "--csv", "-"], "--list goes with"), (["--tune", "--tune-file", "-"], "not the standard output")]:
-        exits(2, run(BENCH, *args), "usage: " + " ".join(args), want)
-    exits(2, run(BENCH, WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
-    ok(run(BENCH, "--help", WEFT_DEVICE="abc")[0] == 0, "--help wants no device")
-    exits(3, run(BENCH, "-d", "0", *SMALL, WEFT_DEVICE="abc", OCL_ICD_VENDORS="/nonexistent"), "-d says another", "install")
-    exits(2, run(BENCH, "-b", "ref", "-a", "nosuch", *SMALL), "an algorithm that nobody has", "nosuch")
-    exits(2, run(BENCH, "-b", "ref", "-a", "all,nosuch", *SMALL), "one beside all", "nosuch")
-    code, out, err = run(BENCH, "-b", "ref", "-o", "spmv", "-a", "csr,all", *FAST, *SMALL)
-    ok(code == 0 and not err and re.search(r"ref +coo ", out), "all in a list of algorithms is all of them", out, err)
-    exits(2, run(BENCH, "-b", "ref", "--json", "/nonexistent/x.json", *SMALL), "an output that cannot be written",
-          "/nonexistent/x.json")
-    code, out, err = run(BENCH, "--help")
-    longs = re.findall(r"--[a-z][a-z-]*", out)
-    ok(code == 0 and not err and {"--list", "--device", "--op", "--backend", "--algo", "--generate", "--seed", "--type",
-                                  "--index", "--reps", "--min-time", "--json", "--csv", "--quiet"} <= set(longs),
-       "--help names every option of the contract")
-    ok(max(map(len, out.splitlines())) <= 110, "--help is narrow")
-    before, (_, out, _), limit = os.getloadavg()[0], run(BENCH, "-b", "ref", *FAST, *SMALL), 0.75 * os.cpu_count()
-    if max(before, os.getloadavg()[0]) < limit or min(before, os.getloadavg()[0]) > limit:
-        ok(("load average" in out) == (before > limit), "a machine with other work is named", before, out)
-    code, out, _ = run(BENCH, "--version")
-    ok(code == 0 and re.fullmatch(r"weft-bench \d+\.\d+\.\d+\n", out), "--version", out)
 
 
 def test_input(folder):
@@ -354,6 +309,16 @@ def test_tune(folder):
     """--tune writes a file in bounded time and keeps what others wrote there; a row of it is what the library takes."""
     small, path = ["-o", "scan,expand", "--quiet", "-d", "0", "-g", "uniform:3000,2000,40000"], os.path.join(folder, "a", "tune.tsv")
     begin = time.monotonic()
+    exits(2, run(BENCH, "--tune", "--tune-time", "60", "--tune-file", path, *small), "a path whose folder is not there", "tune.tsv cannot be written")
+    ok(time.monotonic() - begin < 20 and not os.path.exists(os.path.dirname(path)), "no time is spent, and no folder is made")
+    code, _, err = run(BENCH, "--tune", "--tune-time", "0.1", *small, "-o", "expand", WEFT_TUNE="/nonexistent/t.tsv")
+    ok(code == 2 and "/nonexistent/t.tsv cannot be written" in err and not os.path.exists("/nonexistent"), "nor by WEFT_TUNE", code, err)
+    env = {k: v for k, v in os.environ.items() if k != "WEFT_TUNE"}
+    got = subprocess.run([BENCH, "--tune", "--tune-time", "0.1", *small, "-o", "expand"], stdin=subprocess.DEVNULL, capture_output=True,
+                         text=True, env={**env, "XDG_CONFIG_HOME": os.path.join(folder, "config")}, timeout=300, check=False)
+    ok(got.returncode == 0 and os.path.exists(os.path.join(folder, "config", "weft", "tune.tsv")), "those of the default place are made", got)
+    os.mkdir(os.path.dirname(path))
+    begin = time.monotonic()
     code, out, err = run(BENCH, "--tune", "--tune-time", "2", "--tune-file", path, "--json", "-", *small)
     took, lines = time.monotonic() - begin, records(out)
     ok(code == 0 and not err and took < 30 and os.listdir(os.path.dirname(path)) == ["tune.tsv"], "--tune ends and writes a file",
@@ -442,7 +407,7 @@ def test_bad_backends():
     r = records(out)[0]
     ok(code == 0 and r["products"] == 100 and abs(r["products_ms"] / r["median_ms"] - 100) < 1e-12 * 100 and
        r["format_bytes"] == 4000 * 8 + 301 * 4, "--products adds up the time of many", r)
-    exits(3, run(BAD, *FAST, "-b", "absent", *SMALL), "a backend asked for that cannot run", "not compiled in")
+    exits(2, run(BAD, *FAST, "-b", "absent", *SMALL), "a backend asked for that this build lacks", "not compiled in")
 
 
 def test_devices(folder):
@@ -460,7 +425,7 @@ def test_devices(folder):
         ok(f"(-D{option}=enabled)" in why if absent else re.match(r"\w\S+ \d+\.\d+\S*( \(headers\))?: \S", why),
            f"--list says of {name} what is there", out)
         if not why.endswith(": runs"):
-            exits(3, run(BENCH, "-b", name, *FAST, *SMALL, OCL_ICD_VENDORS="/nonexistent"),
+            exits(2 if absent else 3, run(BENCH, "-b", name, *FAST, *SMALL, OCL_ICD_VENDORS="/nonexistent"),
                   f"-b {name} where it cannot run", "this build has no" if absent else "install")
     exits(3, run(BENCH, "-d", "0", *SMALL, OCL_ICD_VENDORS="/nonexistent"), "no device, and one asked for", "install")
     exits(3, run(BENCH, "-b", "opencl", *SMALL, OCL_ICD_VENDORS="/nonexistent"), "no device for opencl", "install")
@@ -508,9 +473,10 @@ def test_devices(folder):
     for name in ("cusparse", "rocsparse", "viennacl"):
         why = lines[name].split(": ", 1)[-1]
         if "runs" not in why:
-            exits(3, run(BENCH, "-b", name, "-d", "0", *FAST, *SMALL), f"-b {name} fails with what --list says", why)
-    exits(3, run(BAD, "-d", str(len(devices)), *SMALL), "an index too high", "from 0 to")
-    exits(3, run(BAD, *SMALL, WEFT_DEVICE="99"), "WEFT_DEVICE too high", "no device 99")
+            exits(2 if why.startswith("this build has no") else 3, run(BENCH, "-b", name, "-d", "0", *FAST, *SMALL),
+                  f"-b {name} fails with what --list says", why)
+    exits(2, run(BAD, "-d", str(len(devices)), *SMALL), "an index too high", "from 0 to")
+    exits(2, run(BAD, *SMALL, WEFT_DEVICE="99"), "WEFT_DEVICE too high", "no device 99")
     if any("cannot be used" in line for line in devices):
         skip("a device here is broken already")
         return
@@ -568,13 +534,17 @@ def test_devices(folder):
     code, out, err = run(BAD, *FAST, "-b", "opencl", "--tune", "groups=4", "--json", "-", *SMALL, "-d", "0")
     ok(code == 0 and records(out)[0]["tune"] == "groups=4", "--tune runs one point", out, err)
     exits(2, run(BAD, *FAST, "-b", "opencl", "--tune", "nosuch=4", *SMALL, "-d", "0"), "an axis that nothing has", "nosuch")
+    point = ["-b", "opencl", "-d", "0", "--tune", "groups=128", "--json", "-"]
+    code, out, err = run(BAD, *FAST, *point, *SMALL)
+    ok(code == 2 and not err and "must be in 1..64" in records(out)[0]["error"], "a point that is refused is bad usage", code, out, err)
+    code, out, err = run(BAD, *FAST[:2], "--no-roof", "--profile", *point, *SMALL)
+    ok(code == 2 and "must be in 1..64" in json.loads(out)["runs"][0]["error"], "so it is of a profile", code, out, err)
 
 
 def main():
     for name in ("WEFT_DEVICE",):
         os.environ.pop(name, None)
     with tempfile.TemporaryDirectory() as folder:
-        test_usage()
         test_input(folder)
         test_records(folder)
         test_outputs(folder)

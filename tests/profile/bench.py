@@ -33,7 +33,7 @@ def load(path):
 
 
 def test_usage(folder):
-    for args, want in [(["--sweep"], "--sweep"), (["--min-time", "1"], "--min-time"), (["--hash"], "--hash"),
+    for args, want in [(["--sweep"], "--sweep"), (["--min-time", "1"], "--min-time"), (["--hash"], "--hash"), (["--calls", "3"], "--calls"),
                        (["--json", "-", "--csv", "-"], "standard output")]:
         code, _, err = run(BENCH, "-b", "ref", *args, *SIZE)
         ok(code == 2 and want in err and err.count("\n") == 1, "usage: " + " ".join(args), code, err)
@@ -43,6 +43,9 @@ def test_usage(folder):
         ok(got.returncode == 2 and "--profile" in got.stderr, f"usage: {option} without --profile", got.stderr)
     code, _, err = run(BENCH, "-b", "ref", "--trace", "/nonexistent/t.json", *SIZE)
     ok(code == 2 and "/nonexistent/t.json" in err, "a trace that cannot be written", code, err)
+    path = os.path.join(folder, "seed.json")
+    code, _, err = run(BENCH, "-b", "ref", "--reps", "1", "--seed", str(2**53 + 1), "--json", path, *SIZE)
+    ok(code == 0 and load(path)["runs"][0]["seed"] == 2**53 + 1, "a seed has all its digits", code, err)
     code, _, err = run(BENCH, "-b", "ref", "--reps", "1", "--json", "/dev/full", *SIZE)
     ok(code == 2 and "cannot be written" in err, "a full disk", code, err)
 
