@@ -2,6 +2,7 @@
 // Fills buffers by a kernel.
 #include "host/src/core/fill.h"
 #include "host/src/core/limits.h"
+#include "host/src/core/make.h"
 
 // Words of a work-item. With one, an H100 starts groups more slowly than its memory takes words (docs/log/hypersparse.md).
 #define WORDS 16
@@ -10,9 +11,11 @@ const struct weft__kernel_spec weft__fill_spec = {"fill", {"lib/fill.cl"}};
 
 weft_status weft__fill_create(struct weft__kernel **out, struct weft_context *ctx)
 {
+    struct weft__make make = {.ctx = ctx};
     struct weft__defines d = {0};
     weft__define(&d, "WEFT_WG", "%d", weft__wg_small(ctx));
-    return weft__kernel_create(out, ctx, &weft__fill_spec, &d);
+    weft__make_kernel(&make, out, &weft__fill_spec, &d);
+    return make.status;
 }
 
 weft_status weft__fill(struct weft__stream *stream, struct weft__kernel *kernel, cl_mem out, uint64_t first,

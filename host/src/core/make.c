@@ -4,6 +4,7 @@
 #include "host/src/core/context.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 void *weft__make_memory(struct weft__make *make, size_t bytes, const char *what)
 {
@@ -13,11 +14,37 @@ void *weft__make_memory(struct weft__make *make, size_t bytes, const char *what)
     return out;
 }
 
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static double build_ms(struct weft_context *ctx)
+{
+    struct weft_build_stats stats;
+    weft_context_build_stats(&stats, ctx);
+    return stats.compile_ms + stats.load_ms;
+}
+
+static _Thread_local double built_ms;
+
+double weft__make_built_ms(void)
+{
+    return built_ms;
+}
+
 void weft__make_kernel(struct weft__make *make, struct weft__kernel **out, const struct weft__kernel_spec *spec,
                        const struct weft__defines *defines)
 {
-    if (!make->status)
-        make->status = weft__kernel_create(out, make->ctx, spec, defines);
+    if (make->status)
+        return;
+    const double start = now_ms(), before = build_ms(make->ctx);
+    make->status = weft__kernel_create(out, make->ctx, spec, defines);
+    // The context's sum has what other threads build, too: no more than this call has taken is this thread's.
+    const double built = build_ms(make->ctx) - before, spent = now_ms() - start;
+    built_ms += built < spent ? built : spent;
 }
 
 void weft__make_buffers(struct weft__make *make, cl_mem *out, const struct weft__scratch *needs, size_t count)

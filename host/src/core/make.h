@@ -31,6 +31,8 @@ void *weft__make_memory(struct weft__make *make, size_t bytes, const char *what)
 // A kernel into *out.
 void weft__make_kernel(struct weft__make *make, struct weft__kernel **out, const struct weft__kernel_spec *spec,
                        const struct weft__defines *defines);
+// Milliseconds in which weft__make_kernel has compiled and loaded programs in this thread, in all contexts.
+double weft__make_built_ms(void);
 
 // One buffer of a plan.
 struct weft__scratch {

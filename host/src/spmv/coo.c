@@ -184,11 +184,11 @@ static weft_status coo_create(struct weft_spmv_plan *plan, cl_command_queue queu
     s->coo.atomic = plan->info.params.policy.algo == WEFT_SPMV_ALGO_COO_ATOMIC;
     make.status = weft__spmv_coo_create(&s->coo, plan);
     weft__spmv_make_scale(&make, &s->scale, plan);
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     weft__spmv_make_buffer(&make, &s->coo.b[WEFT__COO_ROW], weft__mul((size_t)a->nnz, 4), "row indices");
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     weft__spmv_rows_expand(&stream, a->row_ptr, a->ofs, a->m, a->nnz, s->coo.b[WEFT__COO_ROW]);
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms = weft__spmv_clock_ms(&clock);
     plan->info.format_bytes = s->coo.bytes;
     plan->info.workspace_bytes += s->coo.workspace_bytes;
     return stream.status ? stream.status : coo_fill(plan, queue, a);

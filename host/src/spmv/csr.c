@@ -137,11 +137,11 @@ static void row_of_make(struct csr_state *s, struct weft_spmv_plan *plan, struct
                         cl_command_queue queue)
 {
     const size_t bytes = weft__mul((size_t)plan->a.nnz, sizeof(cl_int));
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     weft__spmv_make_buffer(make, &s->row_of, bytes, "row of each entry");
     struct weft__stream stream = weft__spmv_stream(make, queue);
     make->status = weft__spmv_rows_expand(&stream, plan->a.row_ptr, plan->a.ofs, plan->a.m, plan->a.nnz, s->row_of);
-    plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms += weft__spmv_clock_ms(&clock);
     plan->info.workspace_bytes += bytes;
 }
 

@@ -285,13 +285,13 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
     struct weft__spmv_ell *e = plan->state = weft__make_memory(&make, sizeof *e, "a plan");
     if (!e)
         return make.status;
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     make.status = weft__spmv_ell_create(e, plan, queue, width, sigma);
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     weft__spmv_ell_fill(e, &stream, &plan->a);
     weft__spmv_finish(&stream);
     plan->info.format_bytes = e->bytes;
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms = weft__spmv_clock_ms(&clock);
     return stream.status;
 }
 

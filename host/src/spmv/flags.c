@@ -353,7 +353,7 @@ static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue que
 {
     struct weft__make make = {.ctx = plan->ctx};
     struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     if (make.status)
         return make.status;
     params_resolve(plan, &make, WEFT__SPMV_TILES_LOCAL);
@@ -374,7 +374,7 @@ static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue que
         plan->info.workspace_bytes += (size_t)plan->a.nnz * 4;
     }
     weft__buffer_release(&s->hubs.count);
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms = weft__spmv_clock_ms(&clock);
     kernels_create(s, plan, &make);
     if (!make.status)
         plan->columns = s->b[COL];

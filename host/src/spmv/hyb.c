@@ -143,7 +143,7 @@ static weft_status hyb_create(struct weft_spmv_plan *plan, cl_command_queue queu
         return weft__fail(plan->ctx, WEFT_EINVAL, "params.format.width is %lld, it must be in 0..2147483647",
                           (long long)p->format.width);
     p->format.width = p->format.width < plan->info.max_row ? p->format.width : plan->info.max_row;
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     make.status = weft__spmv_ell_create(&s->ell, plan, queue, p->format.width, 1);
     rest_count(s, plan, &make, queue);
     if (s->rest.nnz)
@@ -154,7 +154,7 @@ static weft_status hyb_create(struct weft_spmv_plan *plan, cl_command_queue queu
         make.status = hyb_fill(plan, queue, &plan->a);
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     weft__spmv_finish(&stream);
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms = weft__spmv_clock_ms(&clock);
     plan->info.rest = s->rest.nnz;
     plan->info.format_bytes = s->ell.bytes + (s->host ? weft__spmv_host_bytes(s->host) : s->rest.bytes);
     plan->info.workspace_bytes += (s->host ? weft__spmv_host_workspace(s->host) : s->rest.workspace_bytes) +

@@ -88,21 +88,14 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static double build_ms(struct weft_context *ctx)
+struct weft__spmv_clock weft__spmv_clock(void)
 {
-    struct weft_build_stats stats;
-    weft_context_build_stats(&stats, ctx);
-    return stats.compile_ms + stats.load_ms;
+    return (struct weft__spmv_clock){now_ms(), weft__make_built_ms()};
 }
 
-struct weft__spmv_clock weft__spmv_clock(struct weft_context *ctx)
+double weft__spmv_clock_ms(const struct weft__spmv_clock *clock)
 {
-    return (struct weft__spmv_clock){now_ms(), build_ms(ctx)};
-}
-
-double weft__spmv_clock_ms(struct weft_context *ctx, const struct weft__spmv_clock *clock)
-{
-    return now_ms() - clock->start_ms - (build_ms(ctx) - clock->build_ms);
+    return now_ms() - clock->start_ms - (weft__make_built_ms() - clock->build_ms);
 }
 
 void weft__spmv_make_word(struct weft__make *make, cl_command_queue queue, cl_mem *out, const char *what)

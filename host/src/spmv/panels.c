@@ -364,7 +364,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     int64_t entries = 0;
     if (!s)
         return make.status;
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), weft__spmv_panels_local);
     if (!make.status && plan->bound > 0)
         make.status = far_check(s, plan, queue);
@@ -375,7 +375,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         plan->state = NULL;
         plan->method = &weft__spmv_push;
         make.status = plan->method->create(plan, queue);
-        plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+        plan->info.convert_ms = weft__spmv_clock_ms(&clock);
         return make.status;
     }
     s->cols = weft__spmv_panels_cols(plan);
@@ -397,7 +397,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     weft__spmv_finish(&stream);
     weft__buffer_release(&at);
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms = weft__spmv_clock_ms(&clock);
     return stream.status;
 }
 

@@ -157,9 +157,9 @@ weft_status weft__spmv_read(struct weft__stream *stream, cl_mem from, size_t off
 weft_status weft__spmv_positions(struct weft__stream *stream, cl_mem sizes, size_t count, cl_long ends[2]);
 // Share a buffer in place of *to.
 weft_status weft__spmv_retain(struct weft_context *ctx, cl_mem *to, cl_mem from);
-// Host time without compilation.
+// Host time of this thread without what it compiles. What other threads compile meanwhile counts as time like any other.
 struct weft__spmv_clock {
     double start_ms, build_ms;
 };
-struct weft__spmv_clock weft__spmv_clock(struct weft_context *ctx);
-double weft__spmv_clock_ms(struct weft_context *ctx, const struct weft__spmv_clock *clock);
+struct weft__spmv_clock weft__spmv_clock(void);
+double weft__spmv_clock_ms(const struct weft__spmv_clock *clock);

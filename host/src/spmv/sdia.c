@@ -217,14 +217,14 @@ static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue que
 {
     char *why = plan->info.why;
     const size_t used = strlen(why);
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     snprintf(why + used, sizeof plan->info.why - used, "%ssliced ELL, since %s", used ? "; " : "", because);
     destroy(plan->state);
     plan->state = NULL;
     plan->method = &weft__spmv_sell;
     plan->info.params.policy.algo = WEFT_SPMV_ALGO_SELL;
     weft_status status = plan->method->create(plan, queue);
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms = weft__spmv_clock_ms(&clock);
     return status;
 }
 
@@ -242,7 +242,7 @@ static weft_status arrays_create(struct sdia *s, struct weft_spmv_plan *plan, cl
         make.status = fill(plan, queue, &plan->a);
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     weft__spmv_finish(&stream);
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, clock);
+    plan->info.convert_ms = weft__spmv_clock_ms(clock);
     return stream.status;
 }
 
@@ -267,7 +267,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     struct sdia *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     if (!s)
         return make.status;
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     cl_int unfit = 0;
     int64_t last = 0;
     char because[120];

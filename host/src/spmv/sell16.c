@@ -107,7 +107,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     struct sell16 *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     if (!s)
         return make.status;
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     make.status = weft__spmv_sell_sigma(plan);
     if (!make.status)
         make.status = weft__spmv_ell_create(&s->ell, plan, queue, -1, plan->info.params.format.sigma);
@@ -116,7 +116,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     if (!make.status)
         make.status = narrow(s, plan, &make, queue);
     plan->info.format_bytes = s->ell.bytes;
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms = weft__spmv_clock_ms(&clock);
     return make.status;
 }
 

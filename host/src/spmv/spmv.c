@@ -130,10 +130,10 @@ static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue que
     plan->taken++;
     if (plan->info.params.problem.transpose != WEFT_SPMV_TRANSPOSE_BY_COPY)
         return matrix_retain(plan, a);
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     struct weft_device_csr at; // a plan that could not be refilled keeps what it had
     weft_status status = transposed_create(&at, plan->ctx, queue, a);
-    plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.convert_ms += weft__spmv_clock_ms(&clock);
     if (status)
         return status;
     weft__spmv_matrix_release(plan);
@@ -232,7 +232,7 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
 {
     struct weft_spmv_info *info = &plan->info;
     const double transpose_ms = info->convert_ms;
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     info->convert_ms = 0;
     weft_status status = weft__spmv_stats(plan, queue);
     if (status)
@@ -266,7 +266,7 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     }
     if (!created)
         status = choose ? chosen_create(plan, queue) : algo_create(plan, queue, algo);
-    info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms - info->tune_ms;
+    info->analyse_ms = weft__spmv_clock_ms(&clock) - info->convert_ms - info->tune_ms;
     info->convert_ms += transpose_ms;
     if (!status && plan->method->fill)
         weft__spmv_matrix_release(plan);

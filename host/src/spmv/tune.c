@@ -103,37 +103,37 @@ static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
 
 // ---- how fast --------------------------------------------------------------------------------------------------
 
-// Host time of `count` runs, in milliseconds; < 0: failed.
-static double runs_ms(struct weft_spmv_plan *c, cl_command_queue queue, cl_mem x, cl_mem y, int count)
+// *ms: host time of `count` runs.
+static weft_status runs_time(struct weft_spmv_plan *c, cl_command_queue queue, cl_mem x, cl_mem y, int count,
+                             double *ms)
 {
-    struct weft__spmv_clock clock = weft__spmv_clock(c->ctx);
-    for (int i = 0; i < count; i++)
-        if (weft_spmv_run(c, queue, y, 1, x, 0, 0, NULL, NULL))
-            return -1;
-    if (weft__fail_cl(c->ctx, weft__cl.clFinish(queue), "clFinish"))
-        return -1;
-    return weft__spmv_clock_ms(c->ctx, &clock);
+    const struct weft__spmv_clock clock = weft__spmv_clock();
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < count && !status; i++)
+        status = weft_spmv_run(c, queue, y, 1, x, 0, 0, NULL, NULL);
+    if (!status)
+        status = weft__fail_cl(c->ctx, weft__cl.clFinish(queue), "clFinish");
+    *ms = weft__spmv_clock_ms(&clock);
+    return status;
 }
 
-// Time of one run: the shortest of several batches. `best_ms` is that of the best candidate so far, < 0: none.
-static double candidate_ms(struct weft_spmv_plan *c, cl_command_queue queue, cl_mem x, cl_mem y, double best_ms)
+// *least: time of one run, the shortest of several batches. `best_ms` is that of the best candidate so far, < 0: none.
+static weft_status candidate_time(struct weft_spmv_plan *c, cl_command_queue queue, cl_mem x, cl_mem y, double best_ms,
+                                  double *least)
 {
     int count = 1, tries = 0;
-    double spent = 0, least = runs_ms(c, queue, x, y, 1); // the first warms up
-    if (least < 0)
-        return least;
-    do {
-        const double ms = runs_ms(c, queue, x, y, count);
-        if (ms < 0)
-            return ms;
+    double spent = 0, ms = 0;
+    weft_status status = runs_time(c, queue, x, y, 1, least); // the first warms up
+    while (!status && (tries < TRIES || spent < TRY_MS)) {
+        status = runs_time(c, queue, x, y, count, &ms);
         spent += ms;
-        least = ms / count < least ? ms / count : least;
-        if (++tries >= TRIES && best_ms >= 0 && least > HOPELESS * best_ms)
+        *least = ms / count < *least ? ms / count : *least;
+        if (++tries >= TRIES && best_ms >= 0 && *least > HOPELESS * best_ms)
             break;
         if (ms < BATCH_MS && count < 256)
             count *= 2;
-    } while (tries < TRIES || spent < TRY_MS);
-    return least;
+    }
+    return status;
 }
 
 // Nonzero: this matrix or device is none for the candidate.
@@ -188,9 +188,9 @@ static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, 
         weft_status status = candidate_create(&c, plan, queue, try, &list.items[i]);
         if (is_not_here(status))
             continue;
-        const double ms = status ? -1 : candidate_ms(c, queue, x, y, best_ms);
-        if (!status && ms < 0)
-            status = WEFT_EDEVICE;
+        double ms = 0;
+        if (!status)
+            status = candidate_time(c, queue, x, y, best_ms, &ms);
         if (status) {
             weft_spmv_plan_destroy(&c);
             return status;
@@ -322,7 +322,7 @@ static weft_status measure_all(struct weft_spmv_plan *plan, cl_command_queue que
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__kernel *fill = NULL;
     cl_mem b[NVECTORS] = {0};
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft__spmv_clock clock = weft__spmv_clock();
     weft__make_buffers(&make, b,
                        (const struct weft__scratch[NVECTORS]){
                            [X] = {x_bytes, .what = "x to measure with"},
@@ -335,7 +335,7 @@ static weft_status measure_all(struct weft_spmv_plan *plan, cl_command_queue que
     if (!weft__spmv_finish(&stream))
         stream.status = measure(plan, queue, try, b[X], b[Y], out);
     weft__parts_release(&fill, 1, b, NVECTORS);
-    plan->info.tune_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.tune_ms = weft__spmv_clock_ms(&clock);
     return stream.status;
 }
 
