@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of the measured choice: what their key holds; a record that no longer fits is measured again, once.
+// The measured choice: what the key of a record holds; a record that no longer fits is measured again, once; what is measured with rows of
+// the tune file, with sums in f64, and while another thread compiles.
 #include "host/internal/tests.h"
 #include "tests/support/problem.h"
 
 #include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct rng rng;
@@ -170,6 +174,23 @@ static struct weft_spmv_info run(struct test_problem *p, struct weft_context *ct
     return info;
 }
 
+// A context like that of `dev`, of the same OpenCL context.
+static struct weft_context *context_make(struct test_device *dev, const char *cache_dir, const char *tune_file)
+{
+    const struct weft_device_info *device = weft_context_device(dev->ctx);
+    struct weft_context *ctx = NULL;
+    struct weft_error err = {0};
+    if (weft_context_create(&ctx,
+                            weft_context_params(.context = weft_context_cl(dev->ctx), .device = device->id,
+                                                .schedule = weft_context_schedule(dev->ctx), .cache_dir = cache_dir,
+                                                .lanes = device->lanes,
+                                                .wave = device->lanes == WEFT_LANES_SUBGROUPS ? device->wave : 0,
+                                                .tune_file = tune_file, .log = log_count),
+                            &err))
+        tap_bail("%s: %s", dev->name, err.text);
+    return ctx;
+}
+
 static void clear(void)
 {
     char path[400];
@@ -191,6 +212,7 @@ static void test_records(struct test_device *dev)
     } records[] = {{"ell 0 0 0 0 0 0", 1},       // too much padding
                    {"csr_lanes 3 0 0 0 0 0", 1}, // no such number
                    {"csr_lanes 77 0 0 0 0 0", 1},
+                   {"sell 0 0 0 0 3 0", 0}, // no power of two
                    {"", 0},
                    {"csr_merge", 0},
                    {"nothing 0 0 0 0 0 0", 0},
@@ -200,25 +222,16 @@ static void test_records(struct test_device *dev)
                    {"csr_scalar -1 0 0 0 0 0", 0},
                    {"hyb 0 0 0 0 0 -5", 0},
                    {"hyb 0 0 0 0 0 999999999999", 0},
+                   {"hyb 0 0 0 0 0 601", 0}, // wider than the longest row
                    {"sell 0 0 0 0 5000 0", 0},
                    {"csr_merge 99999999999999999999 99999999999999999999 0 0 0 0", 0}};
     const struct weft_spmv_params params = {.policy.tune = 1, .policy.products = 100000};
     struct test_problem p = test_problem_make(dev, &rng, 600, 700, 2, 600, WEFT_TYPE_F32, WEFT_OFS_32);
-    struct weft_context *ctx = NULL;
     struct weft_error err = {0};
     char path[400];
     int right = 0;
     clear();
-    const struct weft_device_info *device = weft_context_device(dev->ctx);
-    weft_status status = weft_context_create(
-        &ctx,
-        weft_context_params(.context = weft_context_cl(dev->ctx), .device = device->id,
-                            .schedule = weft_context_schedule(dev->ctx), .cache_dir = dir, .lanes = device->lanes,
-                            .wave = device->lanes == WEFT_LANES_SUBGROUPS ? device->wave : 0, .tune_file = "",
-                            .log = log_count),
-        &err);
-    if (!tap_ok(!status, "%s: a context: %s", dev->name, err.text))
-        return;
+    struct weft_context *ctx = context_make(dev, dir, "");
     told = failed = 0;
     struct weft_spmv_info info = run(&p, ctx, &params, &right);
     char *key = record_key(path);
@@ -247,13 +260,190 @@ static void test_records(struct test_device *dev)
     clear();
 }
 
+// Columns come twice, so that a row is longer than the matrix is wide, and so may be a hybrid.
+static void test_wide(struct test_device *dev)
+{
+    static const char record[] = "hyb 0 0 0 0 0 30";
+    const struct weft_spmv_params params = {.policy.tune = 1, .policy.products = 100000};
+    struct test_problem p = test_problem_make(dev, &rng, 600, 20, 6, 60, WEFT_TYPE_F32, WEFT_OFS_32);
+    char path[400];
+    int right = 0;
+    clear();
+    struct weft_context *ctx = context_make(dev, dir, "");
+    run(&p, ctx, &params, &right);
+    char *key = record_key(path);
+    weft__cache_write(dir, key ? key : "", (const unsigned char *)record, sizeof record - 1);
+    const struct weft_spmv_info info = run(&p, ctx, &params, &right);
+    tap_ok(key && right && info.tune_ms == 0 && info.params.policy.algo == WEFT_SPMV_ALGO_HYB &&
+               info.params.format.width == 30,
+           "%s: \"%s\" is taken with 20 columns: %s", dev->name, record, info.why);
+    free(key);
+    weft_context_destroy(&ctx);
+    test_problem_free(&p);
+    clear();
+}
+
+// ---- what is measured ------------------------------------------------------------------------------------------
+
+static int hybrids; // conversions to them
+
+static void hybrids_count(void *arg, const char *entry, size_t global, size_t wg, cl_event event)
+{
+    (void)arg, (void)global, (void)wg, (void)event;
+    hybrids += !strcmp(entry, "hyb_count");
+}
+
+// A hybrid rounds sums in f64 for each of its parts: it is among what is measured without such sums, and where it is asked for.
+static void test_f64_sums(struct test_device *dev)
+{
+    static const struct {
+        int f64_sums;
+        enum weft_spmv_algo algo;
+    } cases[] = {{0, WEFT_SPMV_ALGO_AUTO}, {1, WEFT_SPMV_ALGO_AUTO}, {1, WEFT_SPMV_ALGO_HYB}};
+    if (!weft_context_device(dev->ctx)->fp64) {
+        tap_skip("%s: no double precision", dev->name);
+        return;
+    }
+    struct test_problem p = test_problem_make(dev, &rng, 600, 100, 6, 60, WEFT_TYPE_F32, WEFT_OFS_32);
+    struct weft_context *ctx = context_make(dev, "", "");
+    ctx->on_launch = hybrids_count;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct weft_spmv_params params = {.policy = {.tune = 1, .products = 1000, .algo = cases[i].algo},
+                                                .problem.f64_sums = cases[i].f64_sums};
+        const int wanted = !cases[i].f64_sums || cases[i].algo == WEFT_SPMV_ALGO_HYB;
+        struct weft_spmv_plan *plan = NULL;
+        hybrids = 0;
+        const weft_status status = weft_spmv_plan_create(&plan, ctx, dev->queue, &p.d, &params);
+        tap_ok(!status && (hybrids > 0) == wanted, "%s: %d hybrids measured, %s%s", dev->name, hybrids,
+               weft_spmv_algo_name(cases[i].algo), cases[i].f64_sums ? ", f64 sums" : "");
+        weft_spmv_plan_destroy(&plan);
+    }
+    weft_context_destroy(&ctx);
+    test_problem_free(&p);
+}
+
+// A row of the tune file and a window that is no power of two: refused, with the row and without it; also where sliced DIA, whose columns
+// have to ascend, hands over.
+static void test_rows(struct test_device *dev)
+{
+    static const enum weft_spmv_algo algos[] = {WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16, WEFT_SPMV_ALGO_SDIA};
+    const struct weft_device_info *device = weft_context_device(dev->ctx);
+    struct test_problem p = test_problem_make(dev, &rng, 60, 50, 6, 12, WEFT_TYPE_F32, WEFT_OFS_32);
+    char path[64];
+    snprintf(path, sizeof path, "%s/.tune", dir);
+    FILE *file = fopen(path, "w");
+    for (size_t i = 0; file && i < sizeof algos / sizeof *algos; i++)
+        fprintf(file, "%s\t%s\t%s\tspmv.%s\t4\twg=%d\t1.5\ttest\n", device->name, device->driver,
+                dev->gpu ? "gpu" : "cpu", weft_spmv_algo_name(algos[i]), dev->gpu ? 64 : 1);
+    if (!file || fclose(file))
+        tap_bail("%s", path);
+    struct weft_context *ctx = context_make(dev, "", path);
+    for (size_t i = 0; i < sizeof algos / sizeof *algos; i++) {
+        struct weft_spmv_params params = {.policy.algo = algos[i], .format.max_padding = 1e9, .format.sigma = 3};
+        struct weft_spmv_plan *plan = NULL;
+        struct weft_error err = {0};
+        const weft_status status = weft_spmv_plan_create(&plan, ctx, dev->queue, &p.d, &params);
+        weft_context_error(&err, ctx);
+        tap_ok(status == WEFT_EINVAL && !plan && strstr(err.text, "sigma is 3"),
+               "%s: a row of the tune file and an odd window, %s: %s", dev->name, weft_spmv_algo_name(algos[i]),
+               err.text);
+        params.format.sigma = 4;
+        const weft_status even = weft_spmv_plan_create(&plan, ctx, dev->queue, &p.d, &params);
+        tap_ok(!even && strstr(weft_spmv_plan_info(plan)->why, "tune file"), "%s: an even one takes the row: %s",
+               dev->name, even ? "no plan" : weft_spmv_plan_info(plan)->why);
+        weft_spmv_plan_destroy(&plan);
+    }
+    unlink(path);
+    weft_context_destroy(&ctx);
+    test_problem_free(&p);
+}
+
+// ---- another thread --------------------------------------------------------------------------------------------
+
+static struct compiler {
+    struct test_problem *p;
+    struct weft_context *ctx;
+    cl_command_queue queue;
+    atomic_int compiled;
+    atomic_bool stop;
+} compiler;
+
+static _Thread_local bool is_compiler;
+
+// A compilation of the other thread takes longer than many runs.
+static cl_int CL_API_CALL build_slowly(cl_program program, cl_uint count, const cl_device_id *devices,
+                                       const char *options,
+                                       void(CL_CALLBACK *notify)(cl_program program, void *user_data), void *user_data)
+{
+    if (is_compiler)
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    return clBuildProgram(program, count, devices, options, notify, user_data);
+}
+
+// Plans with expressions that no program has had.
+static void *compile_often(void *arg)
+{
+    struct compiler *c = arg;
+    is_compiler = true;
+    for (int i = 0; !c->stop; i++) {
+        char times[32];
+        snprintf(times, sizeof times, "a + b + %d.0f", i);
+        struct weft_spmv_plan *plan = NULL;
+        const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR_SCALAR,
+                                                .problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM,
+                                                .problem.plus = "fmin(a, b)",
+                                                .problem.times = times,
+                                                .problem.zero = "INFINITY"};
+        c->compiled += !weft_spmv_plan_create(&plan, c->ctx, c->queue, &c->p->d, &params);
+        weft_spmv_plan_destroy(&plan);
+    }
+    return NULL;
+}
+
+// What the other thread compiles is not taken from the times of this one.
+static void test_threads(struct test_device *dev)
+{
+    struct test_problem p = test_problem_make(dev, &rng, 600, 500, 6, 12, WEFT_TYPE_F32, WEFT_OFS_32);
+    struct weft_context *ctx = context_make(dev, "", "");
+    const struct weft_spmv_params params = {.policy.tune = 1, .policy.products = 1000};
+    pthread_t thread;
+    int right = 0;
+    told = failed = 0;
+    compiler = (struct compiler){.p = &p, .ctx = ctx, .queue = test_queue(dev, 0)};
+    weft__cl.clBuildProgram = build_slowly;
+    if (pthread_create(&thread, NULL, compile_often, &compiler))
+        tap_bail("the system gives no thread");
+    for (int i = 0; i < 3; i++) {
+        const struct weft_spmv_info info = run(&p, ctx, &params, &right);
+        tap_ok(right && info.tune_ms > 0 && info.analyse_ms >= 0 && info.convert_ms >= 0 && !strstr(info.why, " -"),
+               "%s: measured while another thread compiles: %g, %g and %g ms, %s", dev->name, info.analyse_ms,
+               info.convert_ms, info.tune_ms, info.why);
+    }
+    compiler.stop = true;
+    pthread_join(thread, NULL);
+    weft__cl.clBuildProgram = clBuildProgram;
+    tap_ok(compiler.compiled > 0 && !failed, "%s: %d programs compiled meanwhile", dev->name, compiler.compiled);
+    clReleaseCommandQueue(compiler.queue);
+    weft_context_destroy(&ctx);
+    test_problem_free(&p);
+}
+
+static void each_device(struct test_device *dev)
+{
+    test_records(dev);
+    test_wide(dev);
+    test_f64_sums(dev);
+    test_rows(dev);
+    test_threads(dev);
+}
+
 int main(void)
 {
     rng = rng_start();
     if (!mkdtemp(dir))
         tap_bail("%s", dir);
     test_key();
-    test_device_each(test_records);
+    test_device_each(each_device);
     clear();
     rmdir(dir);
     return tap_done();

@@ -141,6 +141,16 @@ static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue que
     return WEFT_OK;
 }
 
+// As before a method was tried, which may have failed before it had a state, or have handed over to another.
+static void state_drop(struct weft_spmv_plan *plan, const struct weft_spmv_info *before)
+{
+    if (plan->state)
+        plan->method->destroy(plan->state);
+    plan->state = NULL;
+    plan->gaps = false;
+    plan->info = *before;
+}
+
 // The method's state, by the tune file where the caller gives no values; where the file's are refused, once more.
 static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
@@ -153,10 +163,8 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
     weft_status status;
     do {
         if (tuned.refused) {
-            plan->method->destroy(plan->state);
-            plan->state = NULL;
-            plan->method = method; // one may hand over to another
-            *info = before;
+            state_drop(plan, &before);
+            plan->method = method;
         }
         status = plan->method->create(plan, queue);
     } while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
@@ -220,9 +228,7 @@ static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue
         return weft__fail_again(plan->ctx, &error);
     weft__tell(plan->ctx, "the recorded choice of %s is measured again: %.200s", weft_spmv_algo_name(recorded),
                status ? error.text : "it became another");
-    plan->method->destroy(plan->state);
-    plan->state = NULL;
-    plan->info = *asked;
+    state_drop(plan, asked);
     return WEFT_OK;
 }
 

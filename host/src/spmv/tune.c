@@ -50,6 +50,9 @@ static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo alg
     const int is_converted = algo == WEFT_SPMV_ALGO_ELL || algo == WEFT_SPMV_ALGO_SELL || algo == WEFT_SPMV_ALGO_HYB ||
                              algo == WEFT_SPMV_ALGO_SELL16 || algo == WEFT_SPMV_ALGO_SDIA ||
                              algo == WEFT_SPMV_ALGO_PANELS || algo == WEFT_SPMV_ALGO_CSR_HUBS;
+    // A hybrid rounds what is summed up in f64 for each part of a row: auto does not take it (choose.c).
+    if (asked->policy.algo == WEFT_SPMV_ALGO_AUTO && algo == WEFT_SPMV_ALGO_HYB && asked->problem.f64_sums)
+        return 0;
     return asked->policy.algo != WEFT_SPMV_ALGO_AUTO || is_csr || (is_converted && asked->policy.products > 0);
 }
 
@@ -273,6 +276,7 @@ int weft__spmv_record_parse(const struct weft_spmv_plan *plan, const void *data,
 {
     char text[160] = "", name[32];
     struct weft__spmv_sizes z = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
+    const struct weft_spmv_params *asked = &plan->info.params;
     long long width = 0;
     if (data && size < sizeof text)
         memcpy(text, data, size);
@@ -280,8 +284,14 @@ int weft__spmv_record_parse(const struct weft_spmv_plan *plan, const void *data,
         return 0;
     p->format.width = width;
     weft__spmv_sizes_set(p, plan->info.schedule, &z);
-    if (z.lanes < 0 || z.wg < 0 || z.ipt < 0 || z.read < 0 || z.read > 3 || p->format.sigma < 0 ||
-        p->format.sigma > 1024 || width < 0 || width > plan->a.n)
+    if (z.lanes < 0 || z.wg < 0 || z.ipt < 0 || z.read < 0 || z.read > 3)
+        return 0;
+    // What an algorithm does not use is as it was asked for. No hybrid is wider than the longest row, which may have more entries than the
+    // matrix has columns.
+    const int sigma = p->format.sigma;
+    if (sigma != asked->format.sigma && (sigma < 0 || sigma > 1024 || (sigma & (sigma - 1))))
+        return 0;
+    if (width != asked->format.width && (width < 0 || width > plan->info.max_row))
         return 0;
     for (int i = WEFT_SPMV_ALGO_CSR_SCALAR; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
         if (!strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), name)) {
