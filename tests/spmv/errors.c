@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What plans of SpMV refuse, with which status and which words: params, matrices, buffers and factors of a run; and what
-// auto does where the device has no memory for a conversion.
+// auto does where the device has no memory for a conversion, or for what is beside the matrix.
 #include "tests/support/fault.h"
 #include "tests/support/problem.h"
 
@@ -213,12 +213,56 @@ static void test_no_memory(struct test_device *dev)
     test_problem_free(&p);
 }
 
+static int64_t rare(int64_t i, int64_t m)
+{
+    (void)m;
+    return i % 20 == 3;
+}
+
+// From each buffer of a CSR plan on none can be had. Rows by themselves need none but those of the analysis.
+static void test_no_scratch(struct test_device *dev, enum weft_spmv_algo algo, int64_t (*length)(int64_t i, int64_t m))
+{
+    struct test_problem p = length ? test_problem_of(dev, &rng, 100000, 500, length, WEFT_TYPE_F32, WEFT_OFS_32)
+                                   : test_problem_make(dev, &rng, 100, 500, 3, 20000, WEFT_TYPE_F32, WEFT_OFS_32);
+    const struct weft_spmv_params params = {.policy.algo = algo};
+    struct weft_spmv_plan *plan = NULL;
+    int kept = 0, refused = 0, wrong = 0, hit = 1;
+    fault_install();
+    for (int n = 1; hit && !wrong; n++) {
+        fault_set_ever(FAULT_clCreateBuffer, n);
+        const weft_status status = weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &p.d, &params);
+        hit = fault_hit();
+        fault_set(FAULT_clCreateBuffer, 0);
+        const int fell = plan && weft_spmv_plan_info(plan)->params.policy.algo == WEFT_SPMV_ALGO_CSR_SCALAR &&
+                         !weft_spmv_plan_info(plan)->workspace_bytes &&
+                         strstr(weft_spmv_plan_info(plan)->why, "by rows: the device has no memory for what");
+        kept += hit && fell;
+        refused += hit && status == WEFT_EDEVMEM;
+        wrong =
+            status ? status != WEFT_EDEVMEM || plan || kept : hit != fell || !test_problem_run(&p, plan, &params, 2, 1);
+        weft_spmv_plan_destroy(&plan);
+    }
+    fault_remove();
+    tap_ok(!wrong && kept,
+           "%s: %s goes by rows where there is no memory beside the matrix: %d buffers, %d more refused", dev->name,
+           weft_spmv_algo_name(algo), kept, refused);
+    struct weft_error err = {0};
+    weft_context_error(&err, dev->ctx);
+    tap_ok(err.status == WEFT_EDEVMEM, "%s: the error is that of the plan that was refused", dev->name);
+    test_problem_free(&p);
+}
+
 static void each_device(struct test_device *dev)
 {
     test_refused_params(dev);
     test_refused_calls(dev);
-    if (!dev->checker) // a matter of the host
-        test_no_memory(dev);
+    if (dev->checker) // a matter of the host
+        return;
+    test_no_memory(dev);
+    for (int algo = WEFT_SPMV_ALGO_AUTO; algo <= WEFT_SPMV_ALGO_CSR; algo++) {
+        test_no_scratch(dev, (enum weft_spmv_algo)algo, rare);
+        test_no_scratch(dev, (enum weft_spmv_algo)algo, NULL);
+    }
 }
 
 int main(void)

@@ -181,8 +181,21 @@ static weft_status algo_create(struct weft_spmv_plan *plan, cl_command_queue que
     return method_create(plan, queue);
 }
 
+// CSR by rows, which keeps nothing beside the matrix: where there is no memory for what `wanted` keeps.
+static weft_status rows_create(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo wanted)
+{
+    struct weft_spmv_info *info = &plan->info;
+    struct weft__spmv_sizes sizes = weft__spmv_sizes(&info->params, info->schedule);
+    sizes.lanes = 0; // those of another algorithm
+    sizes.ipt = 1;   // no blocks, whose rows are found beforehand
+    weft__spmv_sizes_set(&info->params, info->schedule, &sizes);
+    snprintf(info->why, sizeof info->why, "by rows: the device has no memory for what %s keeps beside the matrix",
+             weft_spmv_algo_name(wanted));
+    return algo_create(plan, queue, WEFT_SPMV_ALGO_CSR_SCALAR);
+}
+
 // The algorithm that the figures speak for. A conversion may turn out to cost more than they said, or to need memory that
-// is not there: then the next best.
+// is not there: then the next best, at last CSR by rows.
 static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     const struct weft_spmv_info before = plan->info;
@@ -191,21 +204,18 @@ static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue q
     while (!status) {
         const int converts = plan->bound > 0;
         struct weft_error error;
-        if (converts)
-            weft__quiet_begin(plan->ctx);
+        weft__quiet_begin(plan->ctx);
         status = algo_create(plan, queue, algo);
-        if (!converts)
-            break;
         weft__quiet_end(&error);
-        if (status && status != WEFT_ERANGE && status != WEFT_EDEVMEM)
-            status = weft__fail_again(plan->ctx, &error);
-        if (status != WEFT_ERANGE && status != WEFT_EDEVMEM)
+        if (!status)
             break;
+        if (status != WEFT_EDEVMEM && !(converts && status == WEFT_ERANGE))
+            return weft__fail_again(plan->ctx, &error);
+        state_drop(plan, &before);
+        if (!converts)
+            return rows_create(plan, queue, algo);
         plan->denied |= 1u << algo;
         plan->crowded |= status == WEFT_EDEVMEM;
-        plan->method->destroy(plan->state);
-        plan->state = NULL;
-        plan->info = before;
         status = weft__spmv_choose(plan, queue, &algo);
     }
     return status;
