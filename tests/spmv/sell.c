@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliced ELL: sorted rows; columns in 16 bits, where distances fit and where they do not, padding, the bits of plain slices.
+// Sliced ELL: sorted rows; columns in 16 bits, where distances fit and where they do not, the bits of plain slices; how much padding is
+// refused, and that no format refuses a matrix without entries.
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weft/generate.h>
@@ -181,11 +183,73 @@ static void test_narrow(struct test_device *dev, struct rng *rng)
     }
 }
 
+// A row of 3000 entries and others of one: in the first slice it pads a slice of rows, and max_padding refuses that also where the last
+// slice has one row; as the only row of the last slice it pads nothing.
+static void test_padding(struct test_device *dev)
+{
+    enum { ROWS = 65, LONG = 3000, NNZ = LONG + ROWS - 1 };
+    static const enum weft_spmv_algo algos[] = {WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16, WEFT_SPMV_ALGO_PANELS};
+    for (int first = 0; first < 2; first++) {
+        struct weft_csr a = {0};
+        struct weft_device_csr d = {0};
+        if (weft_csr_alloc(&a, weft_shape(ROWS, 10, NNZ, WEFT_TYPE_F32, WEFT_OFS_32)))
+            tap_bail("out of memory");
+        for (int32_t i = 0; i <= ROWS; i++)
+            ((int32_t *)a.row_ptr)[i] = i + (i > (first ? 0 : ROWS - 1) ? LONG - 1 : 0);
+        memset(a.col, 0, NNZ * 4);
+        memset(a.val, 0, NNZ * 4);
+        if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
+            weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a))
+            tap_bail("%s", test_error(dev));
+        for (size_t i = 0; i < sizeof algos / sizeof *algos; i++) {
+            struct weft_spmv_plan *plan = NULL;
+            if (dev->gpu && algos[i] == WEFT_SPMV_ALGO_PANELS) // which has no slices there
+                continue;
+            const weft_status status = weft_spmv_plan_create(
+                &plan, dev->ctx, dev->queue, &d, weft_spmv_params(.policy.algo = algos[i], .format.sigma = 1));
+            tap_ok(status == (first ? WEFT_ERANGE : WEFT_OK) &&
+                       (!first || strstr(test_error(dev), "params.format.max_padding allows 4.0")),
+                   "%s: %s, %d rows of which the %s is long: %s", dev->name, weft_spmv_algo_name(algos[i]), ROWS,
+                   first ? "first" : "last", status ? test_error(dev) : "taken");
+            weft_spmv_plan_destroy(&plan);
+        }
+        weft_device_csr_free(&d);
+        weft_csr_free(&a);
+    }
+}
+
+// Without entries nothing is padding, whatever is allowed and however many panels the columns have.
+static void test_none(struct test_device *dev, double max_padding)
+{
+    static const enum weft_spmv_algo algos[] = {WEFT_SPMV_ALGO_ELL,  WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
+                                                WEFT_SPMV_ALGO_SDIA, WEFT_SPMV_ALGO_HYB,  WEFT_SPMV_ALGO_PANELS};
+    enum { COLUMNS = 100000 };
+    static float x[COLUMNS], y[M], want[M];
+    struct weft_csr a = {0};
+    if (weft_csr_alloc(&a, weft_shape(M, COLUMNS, 0, WEFT_TYPE_F32, WEFT_OFS_32)))
+        tap_bail("out of memory");
+    memset(a.row_ptr, 0, (M + 1) * 4);
+    for (size_t i = 0; i < sizeof algos / sizeof *algos; i++) {
+        for (int k = 0; k < M; k++) {
+            y[k] = (float)k;
+            want[k] = 2 * (float)k;
+        }
+        const weft_status status = weft_spmv_sync(
+            y, dev->ctx, 1, &a, x, 2, weft_spmv_params(.policy.algo = algos[i], .format.max_padding = max_padding));
+        tap_ok(!status && !memcmp(y, want, sizeof y), "%s: %s without entries, max_padding %g: %s", dev->name,
+               weft_spmv_algo_name(algos[i]), max_padding, status ? test_error(dev) : "y = 2 y");
+    }
+    weft_csr_free(&a);
+}
+
 static void test_each(struct test_device *dev)
 {
     struct rng rng = {.state = 11};
     test_narrow(dev, &rng);
     test_sorted(dev, &rng);
+    test_padding(dev);
+    test_none(dev, 0);
+    test_none(dev, INFINITY);
 }
 
 int main(void)

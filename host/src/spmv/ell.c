@@ -105,6 +105,7 @@ static weft_status slices_size(struct weft__spmv_ell *e, struct weft_spmv_plan *
                  WEFT__ARG(height, e->height), WEFT__ARG(slices, e->slices), WEFT__ARG(chunk));
     weft__spmv_positions(&stream, e->b[WEFT__ELL_SLICE_PTR], e->slices, ends);
     e->elements = ends[1];
+    e->last = ends[1] - ends[0];
     weft__parts_release(k, NKERNELS, NULL, 0);
     return stream.status;
 }
@@ -148,10 +149,10 @@ static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_
 static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     const double limit = plan->info.params.format.max_padding, nnz = (double)plan->a.nnz;
-    const int64_t width = e->slices == 1 ? e->elements / e->height : plan->info.max_row;
-    const double filling = (double)((int64_t)e->slices * e->height - plan->a.m) * (double)width;
+    const int64_t missing = (int64_t)e->slices * e->height - plan->a.m;
+    const double filling = (double)missing * (double)(e->last / e->height);
     const double mib = (double)e->elements * (double)(4 + weft_type_bytes(plan->a.type)) / 1048576;
-    if ((double)e->elements - filling <= limit * nnz)
+    if (!plan->a.nnz || (double)e->elements - filling <= limit * nnz) // nothing is never too much, whatever the limit
         return bound_check(e, plan, queue, (double)e->elements - filling);
     if (plan->trial || plan->bound > 0)
         return WEFT_ERANGE;
@@ -241,7 +242,7 @@ weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_pla
     e->slices = (cl_uint)weft__ceil_div(m, e->height);
     if (width >= 0) {
         const cl_long ends[2] = {0, (cl_long)e->height * width};
-        e->elements = ends[1];
+        e->elements = e->last = ends[1];
         make.status =
             weft__buffer_create_from(&e->b[WEFT__ELL_SLICE_PTR], plan->ctx, sizeof ends, ends, "slices of ELL");
         make.bytes = sizeof ends;

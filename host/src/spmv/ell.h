@@ -18,8 +18,8 @@ struct weft__spmv_ell {
     struct weft__kernel *k[WEFT__ELL_KERNELS];
     cl_uint height, slices;
     int sigma; // rows of a sorted window, 1: not sorted
-    int64_t elements;
-    size_t bytes; // of all of it
+    int64_t elements, last; // last: of the last slice
+    size_t bytes;           // of all of it
     size_t groups, wg;
     cl_uint chunk; // places of a work-item
     cl_uint pack;  // of a conversion

@@ -103,7 +103,8 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
 {
     const double limit = plan->bound > 0 ? plan->bound : plan->info.params.format.max_padding;
     const double nnz = (double)plan->a.nnz, free_rows = plan->bound > 0 ? 0 : (double)plan->a.m;
-    if ((double)entries - free_rows <= limit * nnz && s->parts < UINT32_MAX && entries / 128 < INT32_MAX &&
+    const int few = !plan->a.nnz || (double)entries - free_rows <= limit * nnz; // nothing is never too much
+    if (few && s->parts < UINT32_MAX && entries / 128 < INT32_MAX &&
         (plan->bound <= 0 || !is_clustered(s, plan, entries)))
         return WEFT_OK;
     if (plan->trial || plan->bound > 0)
@@ -379,7 +380,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         return make.status;
     }
     s->cols = weft__spmv_panels_cols(plan);
-    s->panels = (cl_uint)weft__spmv_panels_count(plan);
+    s->panels = plan->a.nnz ? (cl_uint)weft__spmv_panels_count(plan) : 1; // without entries one has all parts
     s->parts = (cl_ulong)s->panels * (cl_ulong)plan->a.m;
     s->joiners = weft__spmv_panels_joiners(plan);
     make.status = size_check(s, plan, (int64_t)s->parts); // before memory is taken for them
