@@ -97,7 +97,9 @@ struct check_row check_row(const struct check_spmv *job, int64_t i)
         return row_i32(job, i, begin, end);
     const int f64 = job->type == WEFT_TYPE_F64, wide = f64 || job->f64_sums, narrowed = wide && !f64;
     const long double eps = wide ? 0x1p-53L : 0x1p-24L, last = f64 ? 0x1p-53L : 0x1p-24L,
-                      tiny = f64 ? 0x1p-1074L : 0x1p-149L;
+                      tiny = f64            ? 0x1p-1074L
+                             : job->flushes ? 0x1p-125L
+                                            : 0x1p-149L;
     // What rounds to infinity, in the type of sums and in that of y.
     const long double f32_end = 0x1.ffffffp127L, f64_end = 0x1.fffffffffffff8p1023L, sum_end = wide ? f64_end : f32_end,
                       y_end = f64 ? f64_end : f32_end;

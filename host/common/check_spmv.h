@@ -11,8 +11,9 @@ struct check_spmv {
     enum weft_type type; // of x and y; that of a unless a is a pattern
     enum weft_spmv_semiring semiring;
     int f64_sums;
-    int exact; // nonzero: integer values whose sums the type holds, so that equality is demanded
-    int parts; // with f64_sums, nonzero: y takes a row in several parts (coo, hyb) and is rounded each time
+    int exact;    // nonzero: integer values whose sums the type holds, so that equality is demanded
+    int parts;    // with f64_sums, nonzero: y takes a row in several parts (coo, hyb) and is rounded each time
+    bool flushes; // f32 added by atomics of NVIDIA's devices, for which subnormal numbers are zero
     double alpha, beta;
     const void *x, *y0; // y0 may be NULL when beta == 0
 };
@@ -21,7 +22,7 @@ struct check_spmv {
 //
 // A row of k entries may be off by (k + 3) * eps * (|alpha| sum |a x| + |beta y0|), eps half the distance from 1 to the next
 // number of the type of sums, and by (k + 3) subnormal steps; with f64_sums also by the rounding of the result. Integers wrap
-// around and must be equal.
+// around and must be equal. Where additions take subnormal operands and results for zero, a step is twice the least normal number.
 //
 // Infinities and NaN. Terms are a x and beta y0.
 // - A term that is NaN, or infinities of both signs, give NaN in every order of summation. Otherwise one that is infinite

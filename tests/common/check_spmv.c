@@ -394,6 +394,21 @@ static void test_semirings(void)
     tap_ok(check_spmv(&job, iy, why, sizeof why), "max, *: products wrap around %s", why);
 }
 
+// Zero for a subnormal product is right where additions flush, and nowhere else; ten times the least normal number is not.
+static void test_flushed(void)
+{
+    int32_t ptr[] = {0, 1}, col[] = {0};
+    float val[] = {0x1p-130f}, x[] = {1}, zero[] = {0}, beyond[] = {10 * 0x1p-126f};
+    const struct weft_csr a = {.m = 1, .n = 1, .nnz = 1, .type = F32, .row_ptr = ptr, .col = col, .val = val};
+    char why[256];
+    for (int flushes = 0; flushes < 2; flushes++) {
+        const struct check_spmv job = {.a = &a, .type = F32, .flushes = flushes, .alpha = 1, .x = x};
+        tap_ok(check_spmv(&job, val, why, sizeof why) && check_spmv(&job, zero, why, sizeof why) == flushes &&
+                   !check_spmv(&job, beyond, why, sizeof why),
+               "a subnormal product, additions %s: %s", flushes ? "flush" : "keep it", why);
+    }
+}
+
 int main(void)
 {
     static const struct {
@@ -464,5 +479,6 @@ int main(void)
     test_wrap(WEFT_TYPE_I32);
     test_wrap(WEFT_TYPE_PATTERN);
     test_semirings();
+    test_flushed();
     return tap_done();
 }

@@ -159,6 +159,7 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
 // Blocks:     no; allocates nothing (with host_rest a few words of the host, and the queue is flushed). Runs of one plan
 //             follow each other: on an out-of-order queue, or on a second queue, wait for the event of the run before.
 // Repeatable: bitwise on one device with equal params and tuning, but for atomics.
+// Subnormal:  numbers are kept; f32 added by atomics (coo_atomic, BY_ATOMICS) takes them for zero on NVIDIA's devices.
 // Moves:      nnz*(sizeof val + 4) + (m+1)*sizeof ofs + (n + m)*sizeof val bytes at least, m*sizeof val more when
 //             beta != 0.
 WEFT_API weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem y, double alpha,
