@@ -172,11 +172,14 @@ weft_status spmv_life(struct weft_error *err, int *right)
     cl_command_queue queue = NULL;
     cl_mem x = NULL, y = NULL;
     int32_t ones[60], got[60];
+    uint32_t tripled[300];
     const struct spmv_case *spmv_case = &spmv_cases[lives.number];
     const int turned = spmv_case->params.problem.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     const struct weft_csr *from = spmv_case->ordered ? &ordered : &input, *what = turned ? &output : from;
     for (int i = 0; i < 60; i++)
         ones[i] = 1;
+    for (int p = 0; p < 300; p++)
+        tripled[p] = 3 * ((const uint32_t *)from->val)[p];
     weft_status status = lives_begin(&ctx, &queue, err, right);
     if (status)
         return status;
@@ -200,7 +203,9 @@ weft_status spmv_life(struct weft_error *err, int *right)
             weft__cl.clReleaseEvent(done);
         if (!status)
             status = weft__copy_out(ctx, queue, got, y, sizeof got);
-        *right = *right && (status || product_right(what, got, round ? 4 : 2));
+        *right = *right && (status || product_right(what, got, round ? 8 : 2)); // 2 A, then 2 (3 A) beside it
+        if (!status && round == 0)
+            status = weft__copy_in(ctx, queue, a.val, tripled, sizeof tripled);
         if (!status && round == 0)
             status = weft_spmv_plan_refill(plan, queue, &a);
     }

@@ -384,11 +384,7 @@ static void product_check(struct test_problem *p, const struct weft_spmv_params 
         sizes = weft__spmv_sizes(&info.params, info.schedule);
         ok = fits(sizes.wg) && test_problem_run(p, plan, params, 1.5, -0.5);
     }
-    if (ok && weft_spmv_plan_refill(plan, dev->queue, &p->d)) {
-        tap_note("refill: %s", test_error(dev));
-        ok = 0;
-    }
-    ok = ok && test_problem_run(p, plan, params, 1, 0);
+    ok = ok && test_problem_renew(p, plan, &rng) && test_problem_run(p, plan, params, 1, 0);
     tap_ok(ok || limited(dev), "%s: product, %s%s as %s, %s, wg %d ipt %d", dev->name, what,
            weft_spmv_algo_name(params->policy.algo), weft_spmv_algo_name(info.params.policy.algo),
            weft_type_name(p->type), sizes.wg, sizes.ipt);
@@ -422,21 +418,11 @@ static void test_products(struct test_device *dev)
         if (f == 0)
             product_check(&p, weft_spmv_params(.problem.f64_sums = 1, .policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE),
                           "sums of f64 ");
-        for (int way = WEFT_SPMV_TRANSPOSE_BY_COPY; way <= WEFT_SPMV_TRANSPOSE_BY_ATOMICS; way++) {
-            if (!take())
-                continue;
-
-            struct weft_spmv_plan *plan =
-                test_problem_plan(&p, weft_spmv_params(.problem.transpose = (enum weft_spmv_transpose)way));
-            struct test_buffer x = test_buffer_make(dev, p.y0, p.y_bytes), y = test_buffer_make(dev, NULL, p.x_bytes);
-            tap_ok((plan && !weft_spmv_run(plan, dev->queue, y.mem, 1, x.mem, 0, 0, NULL, NULL) &&
-                    !clFinish(dev->queue) && !weft_spmv_plan_refill(plan, dev->queue, &p.d)) ||
-                       limited(dev),
-                   "%s: product with the transposed, way %d, %s", dev->name, way, weft_type_name(p.type));
-            weft_spmv_plan_destroy(&plan);
-            test_buffer_free(&x);
-            test_buffer_free(&y);
-        }
+        struct test_problem turned = test_problem_turned(&p, &rng);
+        product_check(&turned, weft_spmv_params(.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY), "A^T by a copy, ");
+        product_check(&turned, weft_spmv_params(.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS),
+                      "A^T by atomics, ");
+        test_problem_free(&turned);
         test_problem_free(&p);
         p = test_problem_make(dev, &rng, 1500, 1600, 6, 9, forms[f].type, forms[f].ofs);
         band_set(&p);

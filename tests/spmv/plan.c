@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of SpMV: the caller's own semirings, new values, the rest of a hybrid on the host, queues and events, figures
-// that analysis gives, the measured choice, host arrays. What is refused: errors.c.
+// Plans of SpMV: the caller's own semirings, the rest of a hybrid on the host, queues and events, figures
+// that analysis gives, the measured choice, host arrays. What is refused: errors.c. New values: refill.c.
 #include "host/internal/inside.h"
 #include "tests/support/problem.h"
 
@@ -16,6 +16,16 @@ static const enum weft_spmv_algo algos[] = {
     WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_COO_ATOMIC,
     WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_CSR_FLAGS, WEFT_SPMV_ALGO_CSR_HUBS};
 #define ALGOS (sizeof algos / sizeof *algos)
+
+// What a plan for an algorithm runs: lanes of a processor have other ones in the place of some.
+static enum weft_spmv_algo what_runs(const struct test_device *dev, enum weft_spmv_algo algo)
+{
+    if (dev->gpu)
+        return algo;
+    return algo == WEFT_SPMV_ALGO_CSR_FLAGS || algo == WEFT_SPMV_ALGO_CSR_HUBS ? WEFT_SPMV_ALGO_CSR_MERGE
+           : algo == WEFT_SPMV_ALGO_PANELS                                     ? WEFT_SPMV_ALGO_SELL16
+                                                                               : algo;
+}
 
 // ---- the caller's semiring -------------------------------------------------------------------------------------
 
@@ -39,9 +49,16 @@ static void test_custom(struct test_device *dev)
 {
     struct test_problem p =
         test_problem_make(dev, &rng, test_sample() ? 70 : 700, 90, 0, 60, WEFT_TYPE_F32, WEFT_OFS_32);
-    for (size_t i = 0; i < ALGOS; i++) {
+    for (int64_t i = 0; i < p.a.m; i++) { // columns ascend, for sliced DIA
+        const int64_t begin = weft_csr_ofs(&p.a, i), k = weft_csr_ofs(&p.a, i + 1) - begin;
+        for (int64_t q = 0; q < k; q++)
+            p.a.col[begin + q] = (int32_t)(q * p.a.n / k);
+    }
+    test_problem_write(&p);
+    for (int i = WEFT_SPMV_ALGO_CSR_SCALAR; i <= WEFT_SPMV_ALGO_CSR_HUBS; i++) {
+        const enum weft_spmv_algo algo = (enum weft_spmv_algo)i;
         char plus[] = "fmax(a, b)", times[] = "fmin(a, b)", zero[] = "-INFINITY";
-        struct weft_spmv_params params = {.policy.algo = algos[i],
+        struct weft_spmv_params params = {.policy.algo = algo,
                                           .problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM,
                                           .problem.plus = plus,
                                           .problem.times = times,
@@ -51,66 +68,14 @@ static void test_custom(struct test_device *dev)
         memset(plus, '?', sizeof plus - 1); // the plan has copies
         memset(times, '?', sizeof times - 1);
         memset(zero, '?', sizeof zero - 1);
-        int ok = plan != NULL;
+        int ok = plan && weft_spmv_plan_info(plan)->params.policy.algo == what_runs(dev, algo);
         for (int add = 0; ok && add < 2; add++) {
             test_buffer_write(dev, &p.by, p.y0, p.y_bytes);
             ok = !weft_spmv_run(plan, dev->queue, p.by.mem, 1, p.bx.mem, add, 0, NULL, NULL) && widest_check(&p, add);
         }
-        tap_ok(ok, "%s: widest paths, a semiring of the caller: %s", dev->name, weft_spmv_algo_name(algos[i]));
+        tap_ok(ok, "%s: widest paths, a semiring of the caller: %s", dev->name, weft_spmv_algo_name(algo));
         weft_spmv_plan_destroy(&plan);
     }
-    test_problem_free(&p);
-}
-
-// ---- new values ------------------------------------------------------------------------------------------------
-
-static void test_refill(struct test_device *dev)
-{
-    static const struct {
-        enum weft_spmv_algo algo;
-        int host_rest;
-        const char *name;
-    } ways[] = {{WEFT_SPMV_ALGO_CSR, 0, "csr"},   {WEFT_SPMV_ALGO_ELL, 0, "ell"},
-                {WEFT_SPMV_ALGO_SELL, 0, "sell"}, {WEFT_SPMV_ALGO_SELL16, 0, "sell16"},
-                {WEFT_SPMV_ALGO_HYB, 0, "hyb"},   {WEFT_SPMV_ALGO_HYB, 1, "hyb, rest on the host"},
-                {WEFT_SPMV_ALGO_COO, 0, "coo"},   {WEFT_SPMV_ALGO_PANELS, 0, "panels"}};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct test_problem p =
-            test_problem_make(dev, &rng, 90, 90, 1, 50, WEFT_TYPE_F32, i % 2 ? WEFT_OFS_64 : WEFT_OFS_32);
-        const struct weft_spmv_params params = {
-            .policy.algo = ways[i].algo, .format.host_rest = ways[i].host_rest, .format.max_padding = 1e9};
-        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
-        int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
-        test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
-        struct weft_device_csr other = {0};
-        ok = ok && !weft_device_csr_alloc(&other, dev->ctx, weft_csr_shape(&p.a)) &&
-             !weft_device_csr_write_sync(&other, dev->ctx, dev->queue, &p.a) &&
-             !weft_spmv_plan_refill(plan, dev->queue, &other);
-        weft_device_csr_free(&other); // the plan keeps what it needs
-        tap_ok(ok && test_problem_run(&p, plan, &params, 2, -1), "%s: new values from other buffers: %s", dev->name,
-               ways[i].name);
-        struct weft_device_csr bad = p.d;
-        bad.n++;
-        const weft_status status = plan ? weft_spmv_plan_refill(plan, dev->queue, &bad) : WEFT_OK;
-        tap_ok(status == WEFT_EINVAL && test_problem_run(&p, plan, &params, 2, -1),
-               "%s: another shape is refused, the plan stays: %s", dev->name, test_error(dev));
-        weft_spmv_plan_destroy(&plan);
-        test_problem_free(&p);
-    }
-}
-
-// A CSR plan sees what is written to the caller's own values; a transposed copy does not until it is refilled.
-static void test_values_written(struct test_device *dev)
-{
-    struct test_problem p = test_problem_make(dev, &rng, 60, 60, 2, 40, WEFT_TYPE_F32, WEFT_OFS_32);
-    const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR};
-    struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
-    int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
-    test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
-    ok = ok && !weft_device_csr_write_sync(&p.d, dev->ctx, dev->queue, &p.a) &&
-         test_problem_run(&p, plan, &params, 1, 0);
-    tap_ok(ok, "%s: csr reads the values that are there", dev->name);
-    weft_spmv_plan_destroy(&plan);
     test_problem_free(&p);
 }
 
@@ -183,7 +148,8 @@ static void test_host_rest(struct test_device *dev)
 
 // ---- queues ----------------------------------------------------------------------------------------------------
 
-// Runs that wait for each other by events alone, on an out-of-order queue where the device has one; each adds A*x to y.
+// Runs that wait for each other by events alone, on an out-of-order queue where the device has one; each adds A*x to y. The plan is
+// destroyed meanwhile.
 static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int host_rest)
 {
     enum { RUNS = 4 };
@@ -205,19 +171,19 @@ static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int h
     if (ok)
         clGetEventInfo(done[0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
     const int waits = state != CL_COMPLETE || dev->checker;
+    if (!host_rest) // the runs keep what they need
+        weft_spmv_plan_destroy(&plan);
     if (!dev->checker)
         clSetUserEventStatus(gate, CL_COMPLETE);
-    if (host_rest) // which waits for the runs
-        weft_spmv_plan_destroy(&plan);
+    weft_spmv_plan_destroy(&plan); // with host_rest it waits for the runs
     ok = ok && waits && clWaitForEvents(1, &done[RUNS - 1]) == CL_SUCCESS;
     clFinish(queue);
-    tap_ok(ok && test_problem_right(&p, &params, RUNS, 1), "%s: %d runs behind a gate: %s%s", dev->name, RUNS,
-           weft_spmv_algo_name(algo), host_rest ? ", rest on the host, plan destroyed meanwhile" : "");
+    tap_ok(ok && test_problem_right(&p, &params, RUNS, 1), "%s: %d runs behind a gate, plan destroyed meanwhile: %s%s",
+           dev->name, RUNS, weft_spmv_algo_name(algo), host_rest ? ", rest on the host" : "");
     for (int i = 0; i < RUNS; i++)
         if (done[i])
             clReleaseEvent(done[i]);
     clReleaseEvent(gate);
-    weft_spmv_plan_destroy(&plan);
     clReleaseCommandQueue(queue);
     test_problem_free(&p);
 }
@@ -306,12 +272,11 @@ static void test_info(struct test_device *dev)
                              : algos[i] == WEFT_SPMV_ALGO_COO || algos[i] == WEFT_SPMV_ALGO_COO_ATOMIC
                                  ? nnz * 12
                                  : nnz * 8 + (m + 1) * 4;
-        const int hubs = algos[i] == WEFT_SPMV_ALGO_CSR_HUBS, tiles = hubs || algos[i] == WEFT_SPMV_ALGO_CSR_FLAGS;
-        const int converts =
-            (algos[i] >= WEFT_SPMV_ALGO_ELL && algos[i] <= WEFT_SPMV_ALGO_COO_ATOMIC) || (hubs && dev->gpu);
-        const enum weft_spmv_algo runs = !dev->gpu && tiles ? WEFT_SPMV_ALGO_CSR_MERGE : algos[i];
-        const int ok = plan && info.params.policy.algo == runs && info.max_row == longest && info.empty_rows == 0 &&
-                       (int64_t)info.format_bytes == want && (info.convert_ms > 0) == converts && info.analyse_ms > 0 &&
+        const int converts = (algos[i] >= WEFT_SPMV_ALGO_ELL && algos[i] <= WEFT_SPMV_ALGO_COO_ATOMIC) ||
+                             (algos[i] == WEFT_SPMV_ALGO_CSR_HUBS && dev->gpu);
+        const int ok = plan && info.params.policy.algo == what_runs(dev, algos[i]) && info.max_row == longest &&
+                       info.empty_rows == 0 && (int64_t)info.format_bytes == want &&
+                       (info.convert_ms > 0) == converts && info.analyse_ms > 0 &&
                        (algos[i] != WEFT_SPMV_ALGO_HYB || info.params.format.width == width) &&
                        !strcmp(info.why, "asked for");
         tap_ok(ok, "%s: figures of a plan: %s", dev->name, weft_spmv_algo_name(algos[i]));
@@ -557,8 +522,6 @@ static void test_items(struct test_device *dev)
 static void each_device(struct test_device *dev)
 {
     test_custom(dev);
-    test_refill(dev);
-    test_values_written(dev);
     test_host_rest(dev);
     test_queues(dev, WEFT_SPMV_ALGO_CSR_MERGE, 0);
     test_queues(dev, WEFT_SPMV_ALGO_COO, 0);

@@ -4,6 +4,7 @@
 #include "csr.h"
 
 #include "host/common/check_spmv.h"
+#include "host/internal/inside.h"
 
 #include <stdlib.h>
 
@@ -17,6 +18,30 @@ void test_values_draw(struct rng *rng, void *v, enum weft_type type, int64_t cou
         else if (type == WEFT_TYPE_I32)
             ((int32_t *)v)[i] = (int32_t)rng_between(rng, -9, 9);
     }
+}
+
+static void vectors_make(struct test_problem *p, struct rng *rng)
+{
+    p->x_bytes = (size_t)p->a.n * weft_type_bytes(p->type);
+    p->y_bytes = (size_t)p->a.m * weft_type_bytes(p->type);
+    p->x = test_alloc(p->x_bytes);
+    p->y0 = test_alloc(p->y_bytes);
+    p->y = test_alloc(p->y_bytes);
+    test_values_draw(rng, p->x, p->type, p->a.n);
+    test_values_draw(rng, p->y0, p->type, p->a.m);
+    p->bx = test_buffer_make(p->dev, p->x, p->x_bytes);
+    p->by = test_buffer_make(p->dev, p->y0, p->y_bytes);
+}
+
+void test_problem_write(struct test_problem *p)
+{
+    struct weft_csr turned = {0};
+    if (p->turned && weft__ref_transpose(&turned, &p->a))
+        tap_bail("no memory for a transpose");
+    if (weft_device_csr_write_sync(&p->d, p->dev->ctx, p->dev->queue, p->turned ? &turned : &p->a))
+        tap_bail("%s", test_error(p->dev));
+    weft_csr_free(&turned);
+    test_buffer_write(p->dev, &p->bx, p->x, p->x_bytes);
 }
 
 // The matrix of these offsets, with drawn columns and values, and its vectors.
@@ -33,18 +58,19 @@ static struct test_problem problem_of(struct test_device *dev, struct rng *rng, 
     for (int64_t q = 0; q < nnz; q++)
         p.a.col[q] = (int32_t)rng_below(rng, (uint64_t)n);
     test_values_draw(rng, p.a.val, type, nnz);
-    if (weft_device_csr_write_sync(&p.d, dev->ctx, dev->queue, &p.a))
-        tap_bail("%s", test_error(dev));
-    p.x_bytes = (size_t)n * weft_type_bytes(p.type);
-    p.y_bytes = (size_t)m * weft_type_bytes(p.type);
-    p.x = test_alloc(p.x_bytes);
-    p.y0 = test_alloc(p.y_bytes);
-    p.y = test_alloc(p.y_bytes);
-    test_values_draw(rng, p.x, p.type, n);
-    test_values_draw(rng, p.y0, p.type, m);
-    p.bx = test_buffer_make(dev, p.x, p.x_bytes);
-    p.by = test_buffer_make(dev, p.y0, p.y_bytes);
+    vectors_make(&p, rng);
+    test_problem_write(&p);
     return p;
+}
+
+struct test_problem test_problem_turned(const struct test_problem *p, struct rng *rng)
+{
+    struct test_problem out = {.dev = p->dev, .type = p->type, .turned = true};
+    if (weft__ref_transpose(&out.a, &p->a) || weft_device_csr_alloc(&out.d, p->dev->ctx, weft_csr_shape(&p->a)))
+        tap_bail("no memory for a test matrix");
+    vectors_make(&out, rng);
+    test_problem_write(&out);
+    return out;
 }
 
 struct test_problem test_problem_of(struct test_device *dev, struct rng *rng, int64_t m, int64_t n,
@@ -82,6 +108,14 @@ void test_problem_free(struct test_problem *p)
     free(p->y);
 }
 
+// Do these sums flush subnormal numbers (docs/spmv.md)?
+static bool is_flushed(const struct test_problem *p, const struct weft_spmv_params *params)
+{
+    const bool atomics =
+        params->policy.algo == WEFT_SPMV_ALGO_COO_ATOMIC || params->problem.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS;
+    return atomics && p->type == WEFT_TYPE_F32 && weft_context_device(p->dev->ctx)->lanes == WEFT_LANES_PTX;
+}
+
 int test_problem_right(struct test_problem *p, const struct weft_spmv_params *params, double alpha, double beta)
 {
     char why[256];
@@ -91,6 +125,7 @@ int test_problem_right(struct test_problem *p, const struct weft_spmv_params *pa
                                    .f64_sums = params->problem.f64_sums,
                                    .parts = params->policy.algo >= WEFT_SPMV_ALGO_HYB &&
                                             params->policy.algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
+                                   .flushes = is_flushed(p, params),
                                    .alpha = alpha,
                                    .beta = beta,
                                    .x = p->x,
@@ -119,4 +154,15 @@ int test_problem_run(struct test_problem *p, struct weft_spmv_plan *plan, const 
         return 0;
     }
     return test_problem_right(p, params, alpha, beta);
+}
+
+int test_problem_renew(struct test_problem *p, struct weft_spmv_plan *plan, struct rng *rng)
+{
+    test_values_draw(rng, p->a.val, p->a.type, p->a.nnz);
+    test_problem_write(p);
+    if (weft_spmv_plan_refill(plan, p->dev->queue, &p->d)) {
+        tap_note("refill: %s", test_error(p->dev));
+        return 0;
+    }
+    return 1;
 }

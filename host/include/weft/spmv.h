@@ -171,7 +171,7 @@ WEFT_API weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_comma
                                            const struct weft_device_csr *a);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_spmv_info *weft_spmv_plan_info(const struct weft_spmv_plan *plan);
-// Accepts NULL and *plan == NULL. A plan with host_rest waits here for the runs that are enqueued.
+// Accepts NULL and *plan == NULL. Runs that are enqueued keep what they need; a plan with host_rest waits here for them.
 WEFT_API void weft_spmv_plan_destroy(struct weft_spmv_plan **plan);
 
 // The same once with host arrays: validates, writes, makes a plan, runs, reads. Blocks.

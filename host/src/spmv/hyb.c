@@ -105,10 +105,8 @@ static weft_status rest_place(struct hyb_state *s, struct weft_spmv_plan *plan, 
 {
     if (!plan->info.params.format.host_rest)
         return weft__spmv_coo_bind(&s->rest, plan);
-    weft_status status = s->host ? weft__spmv_host_refill(s->host, plan, queue, &s->rest)
-                                 : weft__spmv_host_create(&s->host, plan, queue, &s->rest);
-    weft__parts_release(NULL, 0, s->rest.b, WEFT__COO_BUFFERS);
-    return status;
+    return s->host ? weft__spmv_host_refill(s->host, plan, queue, &s->rest)
+                   : weft__spmv_host_create(&s->host, plan, queue, &s->rest);
 }
 
 static weft_status hyb_fill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
@@ -128,7 +126,11 @@ static weft_status hyb_fill(struct weft_spmv_plan *plan, cl_command_queue queue,
                  WEFT__ARG(val), WEFT__ARG(rest_ptr, s->rest_ptr), WEFT__ARG(row, b[WEFT__COO_ROW]),
                  WEFT__ARG(rest_col, b[WEFT__COO_COL]), WEFT__ARG(rest_val, to), WEFT__ARG(count), WEFT__ARG(width),
                  WEFT__ARG(chunk, shape.chunk));
-    return stream.status ? stream.status : rest_place(s, plan, queue);
+    const weft_status status = stream.status ? stream.status : rest_place(s, plan, queue);
+    if (plan->info.params.format
+            .host_rest) // after a failure too, where some of them are not there: the next one makes all
+        weft__parts_release(NULL, 0, s->rest.b, WEFT__COO_BUFFERS);
+    return status;
 }
 
 static weft_status hyb_create(struct weft_spmv_plan *plan, cl_command_queue queue)
