@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    struct weft_spmv_plan plan = {.a = {.m = 100, .n = 90, .nnz = 1000}};
+    struct weft_spmv_plan plan = {.a = {.m = 100, .n = 90, .nnz = 1000}, .info.max_row = 200}; // columns come twice
     struct weft_spmv_params p = {0};
     if (!bytes)
         return 0;
@@ -19,9 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         return 0;
     const enum weft_spmv_algo asked = plan.info.params.policy.algo;
     if (p.policy.algo <= WEFT_SPMV_ALGO_CSR || p.policy.algo > WEFT_SPMV_ALGO_CSR_HUBS || p.format.sigma < 0 ||
-        p.format.sigma > 1024 || p.format.width < 0 || p.format.width > plan.a.n || p.gpu.wg < 0 || p.gpu.ipt < 0 ||
-        p.gpu.lanes < 0 || p.gpu.read < 0 || p.gpu.read > 3 || p.cpu.wg < 0 || p.cpu.lanes < 0 ||
-        (asked > WEFT_SPMV_ALGO_CSR && asked != p.policy.algo))
+        p.format.sigma > 1024 || (p.format.sigma & (p.format.sigma - 1)) || p.format.width < 0 ||
+        p.format.width > plan.info.max_row || p.gpu.wg < 0 || p.gpu.ipt < 0 || p.gpu.lanes < 0 || p.gpu.read < 0 ||
+        p.gpu.read > 3 || p.cpu.wg < 0 || p.cpu.lanes < 0 || (asked > WEFT_SPMV_ALGO_CSR && asked != p.policy.algo))
         abort();
     return 0;
 }

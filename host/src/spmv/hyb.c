@@ -127,8 +127,8 @@ static weft_status hyb_fill(struct weft_spmv_plan *plan, cl_command_queue queue,
                  WEFT__ARG(rest_col, b[WEFT__COO_COL]), WEFT__ARG(rest_val, to), WEFT__ARG(count), WEFT__ARG(width),
                  WEFT__ARG(chunk, shape.chunk));
     const weft_status status = stream.status ? stream.status : rest_place(s, plan, queue);
-    if (plan->info.params.format
-            .host_rest) // after a failure too, where some of them are not there: the next one makes all
+    // After a failure too, which may have left some of them NULL: the next refill makes all of them.
+    if (plan->info.params.format.host_rest)
         weft__parts_release(NULL, 0, s->rest.b, WEFT__COO_BUFFERS);
     return status;
 }
