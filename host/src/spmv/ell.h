@@ -17,7 +17,7 @@ struct weft__spmv_ell {
     cl_mem b[WEFT__ELL_BUFFERS];
     struct weft__kernel *k[WEFT__ELL_KERNELS];
     cl_uint height, slices;
-    int sigma; // rows of a sorted window, 1: not sorted
+    int sigma;              // rows of a sorted window, 1: not sorted
     int64_t elements, last; // last: of the last slice
     size_t bytes;           // of all of it
     size_t groups, wg;
