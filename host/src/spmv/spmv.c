@@ -181,7 +181,7 @@ static weft_status algo_create(struct weft_spmv_plan *plan, cl_command_queue que
     return method_create(plan, queue);
 }
 
-// CSR by rows, which keeps nothing beside the matrix: where there is no memory for what `wanted` keeps.
+// CSR by rows, which keeps nothing beside the matrix: where what `wanted` keeps does not fit.
 static weft_status rows_create(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo wanted)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -189,7 +189,7 @@ static weft_status rows_create(struct weft_spmv_plan *plan, cl_command_queue que
     sizes.lanes = 0; // those of another algorithm
     sizes.ipt = 1;   // no blocks, whose rows are found beforehand
     weft__spmv_sizes_set(&info->params, info->schedule, &sizes);
-    snprintf(info->why, sizeof info->why, "by rows: the device has no memory for what %s keeps beside the matrix",
+    snprintf(info->why, sizeof info->why, "by rows: what %s keeps beside the matrix does not fit the device",
              weft_spmv_algo_name(wanted));
     return algo_create(plan, queue, WEFT_SPMV_ALGO_CSR_SCALAR);
 }
@@ -209,7 +209,7 @@ static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue q
         weft__quiet_end(&error);
         if (!status)
             break;
-        if (status != WEFT_EDEVMEM && !(converts && status == WEFT_ERANGE))
+        if (status != WEFT_EDEVMEM && status != WEFT_ERANGE)
             return weft__fail_again(plan->ctx, &error);
         state_drop(plan, &before);
         if (!converts)
