@@ -223,7 +223,7 @@ static weft_status spmv_verify(struct bench_run *run, int *right, struct weft_er
         return WEFT_OK;
     }
     if (run->input->hash) {
-        run->hash = check_hash(s->y, (size_t)run->input->a->m * weft_type_bytes(data->type));
+        run->hash = check_hash(s->y, (size_t)run->input->a->m * weft_type_bytes(check.type));
         run->has_hash = 1;
     }
     run->backend->spmv.finish(&s->backend); // two matrices may be more than the device holds
