@@ -187,6 +187,53 @@ static void test_clamped(struct test_device *dev)
     tap_ok(ok, "%s: clamped to 1, 2, 3 work-groups", dev->name);
 }
 
+// Buffers that plans make, with words behind their end that must stay as they are.
+enum { GUARD = 512, GUARDED = 4 }; // bytes; buffers
+static struct {
+    cl_mem(CL_API_CALL *make)(cl_context, cl_mem_flags, size_t, void *, cl_int *);
+    cl_mem mem[GUARDED];
+    size_t bytes[GUARDED];
+    int count;
+} guarded;
+
+static cl_mem CL_API_CALL buffer_guarded(cl_context cl, cl_mem_flags flags, size_t bytes, void *data, cl_int *error)
+{
+    if (data || guarded.count == GUARDED)
+        return guarded.make(cl, flags, bytes, data, error);
+    uint8_t *poison = test_alloc(bytes + GUARD);
+    test_poison(poison, bytes + GUARD);
+    cl_mem mem = guarded.make(cl, flags | CL_MEM_COPY_HOST_PTR, bytes + GUARD, poison, error);
+    free(poison);
+    guarded.mem[guarded.count] = mem;
+    guarded.bytes[guarded.count++] = bytes;
+    return mem;
+}
+
+// Fewer elements than the plan is for, in more chunks on a CPU: 100 of 8, where 801 elements are 51 chunks of 16.
+static void test_fewer(struct test_device *dev, enum weft_scan_type type)
+{
+    struct weft_scan_params params = scan_smallest(dev);
+    params.algo = WEFT_SCAN_ALGO_THREE;
+    test_value_set(dev, "scan", &params, "groups", 100);
+    guarded.make = weft__cl.clCreateBuffer;
+    guarded.count = 0;
+    weft__cl.clCreateBuffer = buffer_guarded;
+    struct weft_scan_plan *plan = scan_plan_make(dev, type, 801, &params);
+    weft__cl.clCreateBuffer = guarded.make;
+    const int count = guarded.count, right = plan && scan_check(dev, plan, type, 800, DATA_ANY, 0);
+    int intact = count > 0;
+    for (int i = 0; i < count && right; i++) {
+        uint8_t behind[GUARD];
+        intact =
+            intact &&
+            !clEnqueueReadBuffer(dev->queue, guarded.mem[i], CL_TRUE, guarded.bytes[i], GUARD, behind, 0, NULL, NULL) &&
+            test_poisoned(behind, GUARD);
+    }
+    tap_ok(right && intact, "%s: %s, 800 elements by a plan for 801: %d buffers %s", dev->name,
+           weft_scan_type_name(type), count, intact ? "intact" : "overrun");
+    weft_scan_plan_destroy(&plan);
+}
+
 static void test_tuning(struct test_device *dev)
 {
     int ok = 1, max_wg = (int)weft_context_device(dev->ctx)->max_wg;
@@ -484,6 +531,8 @@ static void test_all(struct test_device *dev)
             test_spine(dev, WEFT_SCAN_TYPE_I32_I64);
     }
     test_clamped(dev);
+    test_fewer(dev, WEFT_SCAN_TYPE_I32);
+    test_fewer(dev, WEFT_SCAN_TYPE_U32_U64);
     test_tuning(dev);
     test_repeatable(dev);
     test_events(dev, WEFT_SCAN_ALGO_AUTO);

@@ -166,11 +166,21 @@ static struct cut cut_make(const struct weft_scan_info *info, size_t n)
     return (struct cut){length, weft__max(1, weft__ceil_div(n, length))};
 }
 
+// Tiles or chunks of n elements at most, for any n up to n_max. On a CPU fewer elements may have more chunks than n_max: the
+// length of a chunk grows by steps.
+static size_t count_most(const struct weft_scan_info *info, size_t n_max)
+{
+    const struct weft_scan_params *p = &info->params;
+    if (info->schedule != WEFT_SCHEDULE_CPU)
+        return cut_make(info, n_max).count;
+    return weft__max(1, weft__min((size_t)p->cpu.chunks, weft__ceil_div(n_max, (size_t)p->cpu.chunk)));
+}
+
 // The buffers of a plan. The words of scan/chained.cl are 64 bits for each 32 of a tile's sum.
 static void buffers_need(struct weft__scratch out[NBUFFERS], const struct weft_scan_info *info,
-                         enum weft_scan_type type, size_t n)
+                         enum weft_scan_type type, size_t n_max)
 {
-    const size_t sums = weft__mul(cut_make(info, n).count, types[type].sum_bytes);
+    const size_t sums = weft__mul(count_most(info, n_max), types[type].sum_bytes);
     const int chained = info->params.algo == WEFT_SCAN_ALGO_CHAINED;
     out[SUMS] = (struct weft__scratch){sums, "scan: workspace", false};
     out[WORDS] = (struct weft__scratch){chained ? weft__mul(sums, 2) : 0, "scan: tiles", true};
