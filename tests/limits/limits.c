@@ -128,6 +128,16 @@ static void test_transposes(struct test_device *dev)
     }
     if (!dev->gpu)
         return;
+    // More columns than ScanTrans reaches in 16 KiB of local memory, in a square as well, which it would try to mirror. Nothing is
+    // made.
+    for (int square = 0; square <= 1; square++) {
+        const int64_t n = (INT64_C(1) << 30) + 5;
+        size_t bytes = 0;
+        const weft_status status = weft_transpose_workspace(
+            &bytes, dev->ctx, weft_shape(n - !square, n, 2000000, WEFT_TYPE_F32, WEFT_OFS_32), NULL);
+        tap_ok(!status && bytes, "%s: a plan for 2^30 columns%s %s", dev->name, square ? " and as many rows" : "",
+               status ? test_error(dev) : "");
+    }
     struct weft_transpose_plan *op = NULL;
     char limit[16];
     snprintf(limit, sizeof limit, "%u", limits.kernel);

@@ -320,6 +320,26 @@ static void test_dense(struct test_device *dev)
     }
 }
 
+// Squares that would be mirrored, of more columns than ScanTrans reaches in little local memory, are for MergeTrans.
+static void test_huge(struct test_device *dev)
+{
+    const int64_t n = (INT64_C(1) << 30) + 5, local = dev->ctx->device.local_bytes;
+    const struct weft__transpose_shape shape = {.m = n, .n = n, .nnz = 1000000, .type = WEFT_TYPE_PATTERN};
+    struct weft_transpose_plan *op = NULL;
+    struct weft_transpose_info info = {0};
+    dev->ctx->device.local_bytes = 16 << 10;
+    const weft_status status = weft__transpose_create(&op, dev->ctx, &shape, NULL);
+    dev->ctx->device.local_bytes = local;
+    if (!status)
+        info = *weft_transpose_plan_info(op);
+    if (status == WEFT_ERANGE && strstr(test_error(dev), "bytes of memory"))
+        tap_skip("%s: 2^30 columns: %s", dev->name, test_error(dev));
+    else
+        tap_ok(!status && info.params.algo == WEFT_TRANSPOSE_ALGO_MERGE, "%s: 2^30 columns and as many rows: %s %s",
+               dev->name, info.why, status ? test_error(dev) : "");
+    weft_transpose_plan_destroy(&op);
+}
+
 static void each_device(struct test_device *dev)
 {
     static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN, WEFT_TYPE_I32};
@@ -364,8 +384,10 @@ static void each_device(struct test_device *dev)
         tap_ok(check(dev, a, !far, why), "%s: %s is %s%s", dev->name, spec, far ? "given up" : "mirrored", why);
     }
     why[0] = '\0';
-    if (!dev->checker) // no kernel runs
+    if (!dev->checker) { // no kernel runs
         test_dense(dev);
+        test_huge(dev);
+    }
     tap_ok(check(dev, matrix_make(BAND, NONE, 1, WEFT_TYPE_F32, WEFT_OFS_32), 1, why), "%s: 1 x 1%s", dev->name, why);
     test_learns(dev);
     test_memory(dev);

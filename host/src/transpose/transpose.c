@@ -99,9 +99,9 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     do
         status = method->plan(ctx, shape, out);
     while (weft__tuned_again(&tuned, status, out->why, sizeof out->why));
-    // Three digits of 10 bits do not reach 2^30 columns, and wider ones may not fit local memory; MergeTrans needs none.
+    // Three digits of 10 bits do not reach 2^30 columns, and wider ones may not fit local memory; MergeTrans needs none. It has no
+    // use for a mirror either.
     if (status == WEFT_EINVAL && p->algo == WEFT_TRANSPOSE_ALGO_SCAN && ctx->schedule == WEFT_SCHEDULE_GPU &&
-        !shape->mirror &&
         (!params || (!params->algo && !weft__tunables_given(weft__transpose_scan_gpu_tunables, params))))
         return weft__transpose_plan(out, ctx, shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_MERGE));
     return status;
@@ -171,8 +171,10 @@ static weft_status op_create(struct weft_transpose_plan **out, struct weft_conte
         return status;
     struct weft__make make = {.ctx = ctx};
     struct weft_transpose_info info;
-    const struct weft__transpose_shape own = shape_auto(ctx, asked, params), *shape = &own;
+    struct weft__transpose_shape own = shape_auto(ctx, asked, params);
+    const struct weft__transpose_shape *shape = &own;
     make.status = weft__transpose_plan(&info, ctx, shape, params);
+    own.mirror &= info.params.algo == WEFT_TRANSPOSE_ALGO_SCAN; // MergeTrans may have taken its place
     if (!make.status)
         make.status = memory_check(ctx, shape, info.workspace_bytes);
     struct weft_transpose_plan *op = weft__make_memory(&make, sizeof *op, "a transposition");
