@@ -276,7 +276,8 @@ static void sum_define(struct weft__defines *d, int gpu, const struct weft_histo
     weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
 }
 
-static weft_status plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
+// With the programs of a plan for `like` bins.
+static weft_status plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins, int64_t like,
                                enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
     if (out)
@@ -296,7 +297,7 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
     const size_t bytes = rows_bytes(&info, bins, ofs);
     const cl_uint nbins = (cl_uint)bins;
     struct weft__defines count = {0}, sum = {0};
-    count_define(&count, gpu, &info.params, bins, ofs);
+    count_define(&count, gpu, &info.params, like, ofs);
     sum_define(&sum, gpu, &info.params, ofs);
     weft__make_kernel(&make, &plan->k[COUNT], atomic ? &atomic_spec : gpu ? &rows_spec : &cpu_rows_spec, &count);
     if (bytes)
@@ -320,11 +321,19 @@ weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct 
                                        enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
     weft_status status;
-    WEFT__LIMITED(status, ctx, plan_create(out, ctx, bins, ofs, n_max, params));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, bins, bins, ofs, n_max, params));
     if (!status)
         status = weft__histogram_trial(ctx, *out, bins, ofs, n_max);
     if (status && out)
         weft_histogram_plan_destroy(out);
+    return status;
+}
+
+weft_status weft__histogram_like(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins, int64_t like,
+                                 enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+{
+    weft_status status;
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, bins, like, ofs, n_max, params));
     return status;
 }
 

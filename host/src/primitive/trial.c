@@ -92,17 +92,17 @@ weft_status weft__scan_trial(struct weft_context *ctx, struct weft_scan_plan *pl
 struct histogram {
     struct weft_histogram_plan *plan;
     struct weft_context *ctx;
-    const struct weft_histogram_info *info;
-    int64_t bins, n;
+    struct weft_histogram_params params;
+    int64_t bins, like, n; // of the trial; bins of the plan
     enum weft_ofs ofs;
 };
 
-// Of many bins a plan of fewer, whose programs are the same.
+// Of many bins or long chunks a plan of fewer or shorter ones, with the same programs.
 static void histogram_trial(struct weft__trial *t, void *arg)
 {
     const struct histogram *h = arg;
     struct weft_histogram_plan *fewer = NULL, *plan = h->plan;
-    const int pointers = h->info->params.pointers;
+    const int pointers = h->params.pointers;
     const size_t bytes = (size_t)(h->bins + (pointers != 0)) * weft_ofs_bytes(h->ofs);
     int32_t *idx = weft__trial_memory(t, (size_t)h->n * 4);
     void *expected = weft__trial_memory(t, bytes);
@@ -112,7 +112,7 @@ static void histogram_trial(struct weft__trial *t, void *arg)
         weft__ref_histogram(expected, idx, h->n, h->bins, h->ofs, pointers);
     cl_mem from = weft__trial_buffer(t, idx, (size_t)h->n * 4), to = weft__trial_buffer(t, NULL, bytes);
     if (!plan && !t->status)
-        t->status = weft_histogram_plan_create(&fewer, h->ctx, h->bins, h->ofs, h->n, &h->info->params);
+        t->status = weft__histogram_like(&fewer, h->ctx, h->bins, h->like, h->ofs, h->n, &h->params);
     plan = plan ? plan : fewer;
     if (!t->status)
         t->status = weft_histogram_run(plan, t->queue, to, from, h->n, 0, NULL, NULL);
@@ -125,18 +125,29 @@ static void histogram_trial(struct weft__trial *t, void *arg)
 weft_status weft__histogram_trial(struct weft_context *ctx, struct weft_histogram_plan *plan, int64_t bins,
                                   enum weft_ofs ofs, int64_t n_max)
 {
-    enum { MOST = 1 << 16 };
+    enum { MOST = 1 << 16, ROWS = 9, FEW = 1000 }; // of more than 8 rows several work-items share a bin
     const struct weft_histogram_info *info = weft_histogram_plan_info(plan);
-    const struct weft_histogram_params *p = &info->params;
-    const int cpu = info->schedule == WEFT_SCHEDULE_CPU, wg = cpu ? p->cpu.wg : p->gpu.wg,
-              ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
-    struct histogram h = {
-        bins > MOST ? NULL : plan, ctx, info, least(bins, MOST), size_of(info->schedule, wg, ipt, n_max), ofs};
+    struct histogram h = {plan, ctx, info->params, least(bins, MOST), bins, 0, ofs};
+    struct weft_histogram_params *p = &h.params;
+    const int cpu = info->schedule == WEFT_SCHEDULE_CPU, wg = cpu ? p->cpu.wg : p->gpu.wg;
+    if (!cpu && info->ranges > 3) // each reads all indices
+        h.bins = least(h.bins, 2 * (int64_t)p->gpu.range + 77);
+    int *chunk = &p->cpu.chunk;
+    if (h.bins < bins || (cpu && *chunk > MOST))
+        h.plan = NULL;
+    *chunk = (int)least(*chunk, MOST);
+    const int ipt = cpu ? *chunk : p->gpu.ipt;
+    // Rows that are summed up take two indices for each of their bins, and as many as a slice has.
+    const int64_t rows = info->rows > 1 ? least(info->rows, cpu || bins > FEW ? 2 : ROWS) : 0;
+    const int64_t slices = rows * (cpu ? ipt : (int64_t)wg * ipt) + 77, filled = (rows * h.bins + 1) / 2;
+    h.n = size_of(info->schedule, wg, ipt, n_max);
+    h.n = least(n_max, h.n > slices && h.n > filled ? h.n : slices > filled ? slices : filled);
     char what[200];
     snprintf(what, sizeof what,
-             "histogram %d bits, pointers %d, algo %d, wg %d, ipt %d, range %d, extent %d, log bins %d",
+             "histogram %d bits, pointers %d, algo %d, wg %d, ipt %d, range %d, rows %d, extent %d, log bins %d",
              (int)weft_ofs_bytes(ofs) * 8, p->pointers, (int)p->algo, wg, ipt, cpu ? p->cpu.range : p->gpu.range,
-             extent_of(info->schedule, wg, ipt, h.n), bins ? 64 - __builtin_clzll((unsigned long long)bins) : 0);
+             (int)rows, extent_of(info->schedule, wg, ipt, h.n),
+             bins ? 64 - __builtin_clzll((unsigned long long)bins) : 0);
     return weft__selftest(ctx, what, histogram_trial, &h);
 }
 

@@ -12,6 +12,9 @@
 // Errors of all: WEFT_EDEVICE, as weft__selftest.
 weft_status weft__scan_trial(struct weft_context *ctx, struct weft_scan_plan *plan, enum weft_scan_type type,
                              int64_t n_max);
+// Of a histogram: a plan with the programs of one for `like` bins, and with resolved parameters. It is not tried.
+weft_status weft__histogram_like(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins, int64_t like,
+                                 enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params);
 weft_status weft__histogram_trial(struct weft_context *ctx, struct weft_histogram_plan *plan, int64_t bins,
                                   enum weft_ofs ofs, int64_t n_max);
 weft_status weft__expand_trial(struct weft_context *ctx, struct weft_expand_plan *plan, int64_t m_max, int64_t nnz_max,
