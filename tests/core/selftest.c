@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-tests: a right device passes them, a driver that leaves out a launch is found in every operation, a plan with wrong
-// programs is refused with the kernels' names, and what was right is not tried again.
+// programs is refused with the kernels' names, what was right is not tried again, and all programs of a plan are tried.
 #include "tests/support/device.h"
 
-#include "host/internal/inside.h"
+#include "host/internal/tests.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <weft/histogram.h>
 #include <weft/scan.h>
 #include <weft/selftest.h>
 #include <weft/transpose.h>
@@ -22,26 +23,49 @@ static struct {
     int launches, left_out;
     bool all;        // or every launch of `kernel`
     bool listens;    // plans try their kernels: the last one stays in `kernel`, and all in `tried`
+    bool idles;      // no launch is made but of what listens
     char kernel[64]; // which a plan launches on this device
-    char tried[2000];
-    int untried; // launches of other kernels
+    struct {
+        cl_program program; // of the context, which has one for each text; NULL where it remembers one alone
+        char kernel[64];
+    } tried[200];
+    int tries, untried; // of those; launches of other kernels
+    char first[64];     // of these
 } lie;
+
+static bool was_tried(cl_program program, const char *kernel)
+{
+    for (int i = 0; i < lie.tries; i++)
+        if (lie.tried[i].program == program && !strcmp(lie.tried[i].kernel, kernel))
+            return true;
+    return false;
+}
+
+static void kernel_seen(cl_kernel k, const char *name)
+{
+    cl_program program = NULL;
+    clGetKernelInfo(k, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
+    program = WEFT__HOSTILE(program, NULL);
+    const bool tried = was_tried(program, name);
+    if (lie.listens) {
+        strcpy(lie.kernel, name);
+        if (!tried && lie.tries < 200) {
+            lie.tried[lie.tries].program = program;
+            strcpy(lie.tried[lie.tries++].kernel, name);
+        }
+    } else if (!tried && !lie.untried++) {
+        strcpy(lie.first, name);
+    }
+}
 
 static cl_int CL_API_CALL lying_launch(cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,
                                        const size_t *l, cl_uint n, const cl_event *w, cl_event *event)
 {
-    char name[64] = "", word[70];
+    char name[64] = "";
     lie.launches++;
     clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
-    snprintf(word, sizeof word, " %s ", name);
-    const bool tried = strstr(lie.tried, word) != NULL;
-    lie.untried += !tried && !lie.listens;
-    if (lie.listens) {
-        strcpy(lie.kernel, name);
-        if (!tried && strlen(lie.tried) + strlen(word) < sizeof lie.tried)
-            strcat(lie.tried, word);
-    }
-    if (lie.launches != lie.left_out && (!lie.all || strcmp(name, lie.kernel)))
+    kernel_seen(k, name);
+    if (lie.launches != lie.left_out && (!lie.all || strcmp(name, lie.kernel)) && (!lie.idles || lie.listens))
         return real.clEnqueueNDRangeKernel(q, k, d, o, g, l, n, w, event);
     return n || event ? real.clEnqueueMarkerWithWaitList(q, n, w, event) : CL_SUCCESS;
 }
@@ -51,7 +75,9 @@ static void lie_begin(void)
     real = weft__cl;
     weft__cl.clEnqueueNDRangeKernel = lying_launch;
     lie.launches = lie.left_out = 0;
-    lie.all = lie.listens = false;
+    lie.all = lie.listens = lie.idles = false;
+    lie.tries = lie.untried = 0;
+    *lie.first = '\0';
 }
 
 static void lie_end(void)
@@ -230,8 +256,6 @@ static void test_sizes(struct test_device *dev, enum weft_scan_algo algo)
     const size_t count = sizeof sizes / sizeof *sizes - (dev->checker ? 2 : 0);
     asked = (struct weft_scan_params){.algo = algo};
     lie_begin();
-    *lie.tried = 0;
-    lie.untried = 0;
     struct weft_context *ctx = context_make(dev, folder, false);
     cl_command_queue queue = clCreateCommandQueue(weft_context_cl(ctx), weft_context_device(ctx)->id, 0, NULL);
     int done = 0;
@@ -258,12 +282,153 @@ static void test_sizes(struct test_device *dev, enum weft_scan_algo algo)
         free(zeros);
     }
     tap_ok(done == (int)count && !lie.untried,
-           "%s: scans of %d sizes, %s: %d launches of kernels that were not tried; of these were:%s", dev->name, done,
-           weft_scan_algo_name(algo), lie.untried, lie.tried);
+           "%s: scans of %d sizes, %s: %d launches of kernels that were not tried %s", dev->name, done,
+           weft_scan_algo_name(algo), lie.untried, lie.first);
     clReleaseCommandQueue(queue);
     weft_context_destroy(&ctx);
     lie_end();
     files_drop();
+}
+
+// Buffers of what a plan is run with. Nothing reads them: only self-tests compute.
+struct idle {
+    struct weft_context *ctx;
+    cl_command_queue queue;
+    cl_mem mem[6];
+    int count;
+};
+
+static cl_mem idle_buffer(struct idle *x, int64_t bytes)
+{
+    cl_mem *out = &x->mem[x->count++];
+    *out = clCreateBuffer(weft_context_cl(x->ctx), CL_MEM_READ_WRITE, (size_t)bytes, NULL, NULL);
+    return *out;
+}
+
+static void idle_begin(struct idle *x, struct test_device *dev)
+{
+    lie_begin();
+    *x = (struct idle){.ctx = context_make(dev, folder, false)};
+    x->queue = clCreateCommandQueue(weft_context_cl(x->ctx), weft_context_device(x->ctx)->id, 0, NULL);
+    lie.idles = true;
+    lie.untried = 0; // the probe of the lanes
+}
+
+static void buffers_drop(struct idle *x)
+{
+    clFinish(x->queue);
+    while (x->count)
+        clReleaseMemObject(x->mem[--x->count]);
+}
+
+static void idle_end(struct idle *x)
+{
+    clReleaseCommandQueue(x->queue);
+    weft_context_destroy(&x->ctx);
+    lie_end();
+    files_drop();
+}
+
+// Rows of counts are summed up by plans for many indices alone.
+static void test_histograms(struct test_device *dev)
+{
+    static const struct {
+        int64_t bins, n;
+        enum weft_ofs ofs;
+        int chunk;
+        bool atomic;
+    } cases[] = {{100, 1000, WEFT_OFS_32, 0, false},       {10000, 5000, WEFT_OFS_32, 0, false},
+                 {10000, 100000, WEFT_OFS_32, 0, false},   {80000, 3000000, WEFT_OFS_32, 0, false},
+                 {10000, 10000000, WEFT_OFS_32, 0, false}, {100, 10000000, WEFT_OFS_32, 1 << 20, false},
+                 {10000, 100000, WEFT_OFS_64, 0, false},   {100000, 1000, WEFT_OFS_32, 0, true},
+                 {1 << 25, 1000, WEFT_OFS_32, 0, true}};
+    const size_t count = sizeof cases / sizeof *cases - (dev->checker ? 6 : 0);
+    for (size_t i = 0; i < count; i++) {
+        struct idle x;
+        struct weft_histogram_plan *plan = NULL;
+        const struct weft_histogram_params p = {.algo = cases[i].atomic ? WEFT_HISTOGRAM_ALGO_ATOMIC
+                                                                        : WEFT_HISTOGRAM_ALGO_ROWS,
+                                                .cpu.chunk = cases[i].chunk};
+        if (cases[i].atomic && !dev->gpu)
+            continue;
+        idle_begin(&x, dev);
+        lie.listens = true;
+        weft_status status = weft_histogram_plan_create(&plan, x.ctx, cases[i].bins, cases[i].ofs, cases[i].n, &p);
+        lie.listens = false;
+        cl_mem out = idle_buffer(&x, cases[i].bins * 8), idx = idle_buffer(&x, cases[i].n * 4);
+        if (!status)
+            status = weft_histogram_run(plan, x.queue, out, idx, cases[i].n, 0, NULL, NULL);
+        tap_ok(!status && lie.tries && !lie.untried,
+               "%s: histogram of %lld indices, %lld bins, %d rows: %d launches of kernels that were not tried %s",
+               dev->name, (long long)cases[i].n, (long long)cases[i].bins,
+               status ? 0 : weft_histogram_plan_info(plan)->rows, lie.untried, lie.first);
+        weft_histogram_plan_destroy(&plan);
+        buffers_drop(&x);
+        idle_end(&x);
+    }
+}
+
+// Plans of many entries or columns have programs that plans of few do not have.
+static void test_transposes(struct test_device *dev)
+{
+    enum { ALL, GPU, CPU };
+    static const struct {
+        int schedule, long_run;
+        int64_t m, n, nnz;
+        struct weft_transpose_params params;
+    } cases[] = {
+        {ALL, 0, 700, 900, 500, {.algo = WEFT_TRANSPOSE_ALGO_MERGE}},
+        {CPU, 0, 700, 900, 500, {.algo = WEFT_TRANSPOSE_ALGO_SCAN}},
+        {CPU, 0, 3000, 5000, 200000, {.algo = WEFT_TRANSPOSE_ALGO_MERGE}}, // several pieces
+        {CPU, 0, 3000, 5000, 200000, {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .cpu = {.chunks = 9, .bits = 1}}},
+        {CPU, 0, 3000, 5000, 200000, {.algo = WEFT_TRANSPOSE_ALGO_SCAN}},                        // direct
+        {CPU, 0, 50000, 50000, 5000000, {.algo = WEFT_TRANSPOSE_ALGO_SCAN}},                     // a probe decides
+        {CPU, 0, 70000, 100000, 300000, {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .cpu = {.bits = 1}}}, // not in a word
+        {CPU, 0, 70000, 30000000, 300000, {.algo = WEFT_TRANSPOSE_ALGO_SCAN}},                   // blocks
+        {GPU, 0, 5000, 5000, 1000000, {.algo = WEFT_TRANSPOSE_ALGO_AUTO}},                       // the mirror
+        {GPU, 0, 300000, 300000, 2000000, {.algo = WEFT_TRANSPOSE_ALGO_MERGE}},                  // rounds, gaps
+        {GPU, 1, 300000, 300000, 2000000, {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu = {.wg = 64, .ipt = 4, .bits = 2}}},
+        {GPU, 1, 3000, 2000000000, 50000, {.algo = WEFT_TRANSPOSE_ALGO_MERGE}}, // rows apart
+        {GPU, 1, 300000, 8000000, 2000000, {.algo = WEFT_TRANSPOSE_ALGO_SCAN}}, // three passes
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int64_t m = cases[i].m, n = cases[i].n, nnz = cases[i].nnz;
+        const struct weft_shape shape = weft_shape(m, n, nnz, WEFT_TYPE_F32, WEFT_OFS_32);
+        struct weft_transpose_plan *plan = NULL;
+        struct idle x;
+        if ((cases[i].schedule && (cases[i].schedule == GPU) != dev->gpu) || (dev->checker && nnz > 500) ||
+            (cases[i].long_run && test_sample()))
+            continue;
+        idle_begin(&x, dev);
+        lie.listens = true;
+        weft_status status = weft_transpose_plan_create(&plan, x.ctx, shape, &cases[i].params);
+        lie.listens = false;
+        const struct weft_device_csr a = {m,
+                                          n,
+                                          nnz,
+                                          WEFT_TYPE_F32,
+                                          WEFT_OFS_32,
+                                          idle_buffer(&x, (m + 1) * 4),
+                                          idle_buffer(&x, nnz * 4),
+                                          idle_buffer(&x, nnz * 4)},
+                                     at = {n,
+                                           m,
+                                           nnz,
+                                           WEFT_TYPE_F32,
+                                           WEFT_OFS_32,
+                                           idle_buffer(&x, (n + 1) * 4),
+                                           idle_buffer(&x, nnz * 4),
+                                           idle_buffer(&x, nnz * 4)};
+        if (!status)
+            status = weft_transpose_run(plan, x.queue, &at, &a, 0, NULL, NULL);
+        tap_ok(!status && lie.tries && !lie.untried,
+               "%s: transposition of %lld entries, %lld columns: %d launches of kernels that were not tried %s; %s",
+               dev->name, (long long)nnz, (long long)n, lie.untried, lie.first,
+               status ? test_error(dev) : weft_transpose_plan_info(plan)->why);
+        weft_transpose_plan_destroy(&plan);
+        buffers_drop(&x);
+        idle_end(&x);
+    }
 }
 
 // The plan of a large square matrix on a GPU tries the mirror as well.
@@ -285,6 +450,8 @@ static void test_device(struct test_device *dev)
     size_t bytes;
     if (dev->gpu && !dev->checker)
         test_mirror(dev);
+    test_histograms(dev);
+    test_transposes(dev);
     for (int algo = WEFT_SCAN_ALGO_THREE; algo <= WEFT_SCAN_ALGO_CHAINED; algo++) {
         const struct weft_scan_params p = {.algo = (enum weft_scan_algo)algo};
         if (weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_TYPE_I32, 1, &p) == WEFT_OK) {

@@ -438,10 +438,11 @@ static void check_mirror(struct test_device *dev, enum shape shape)
     test_csr_make(&from, dev, &a, n, n, a.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
     test_csr_make(&to, dev, NULL, n, n, a.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
     struct weft__mirror mirror = {0};
+    struct weft__make make = {.ctx = dev->ctx};
     struct weft__stream stream = {0};
     cl_uint failed = 77;
-    int ok = !weft__mirror_create(&mirror, dev->ctx, &of) &&
-             !weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
+    weft__mirror_create(&mirror, &make, &of, weft__mirror_guesses(&of));
+    int ok = !make.status && !weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
     if (ok)
         weft__mirror_run(&mirror, &stream, &of, &from.d, &to.d);
     ok = ok && !weft__stream_end(&stream) &&

@@ -129,10 +129,11 @@ static int check_as(struct test_device *dev, struct weft_csr a, int mirrors, int
     test_csr_make(&from, dev, &a, n, n, a.nnz, type, ofs);
     test_csr_make(&to, dev, NULL, n, n, a.nnz, type, ofs);
     struct weft__mirror mirror = {0};
+    struct weft__make make = {.ctx = dev->ctx};
     struct weft__stream stream = {0};
     cl_uint failed = 77;
-    int ok = !weft__mirror_create(&mirror, dev->ctx, &shape) &&
-             !weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
+    weft__mirror_create(&mirror, &make, &shape, weft__mirror_guesses(&shape));
+    int ok = !make.status && !weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
     if (ok)
         weft__mirror_run(&mirror, &stream, &shape, &from.d, &to.d);
     ok = ok && !weft__stream_end(&stream) &&

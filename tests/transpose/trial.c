@@ -22,18 +22,102 @@ static void trial_seen(void *arg, const char *what, const char *kernels, const s
     snprintf(h->why, sizeof h->why, "%.599s", error ? error->text : "");
 }
 
-// The digits of a trial need no more room than those of the layout, so that it takes its form.
-static int takes_form(struct test_device *dev, const struct weft__transpose_shape *shape,
-                      const struct weft_transpose_params *p, const struct weft__scan_layout *like)
+// The layout of a plan, and its programs; nothing is compiled. Zero: there is no such plan.
+static uint64_t programs_of(struct test_device *dev, const struct weft__transpose_shape *shape,
+                            const struct weft_transpose_params *params, struct weft_transpose_info *info,
+                            struct weft__scan_layout *layout)
 {
-    struct weft__scan_layout l;
-    struct weft__transpose_shape few = *shape;
-    few.m = few.m < 700 ? few.m : 700;
-    few.n = few.n < 1 << 17 ? few.n : 1 << 17;
-    few.nnz = few.nnz < 20000 ? few.nnz : 20000;
-    few.like = like;
-    return weft__scan_layout_like(&l, dev->ctx, &few, p) && l.passes == like->passes && l.packed == like->packed &&
-           l.parts_packed == like->parts_packed && l.first.wg == like->first.wg && l.last.ipt == like->last.ipt;
+    *info = (struct weft_transpose_info){.params = *params, .schedule = WEFT_SCHEDULE_GPU};
+    if (weft__scan_plan(dev->ctx, shape, info))
+        return 0;
+    weft__scan_layout_make(layout, dev->ctx, shape, &info->params);
+    return weft__scan_gpu_programs(dev->ctx, shape, layout);
+}
+
+// The device with other lanes: kernels with ballots rank digits of as many bits as there are, and 132 compute units share out
+// more chunks.
+static void lanes_take(struct test_device *dev, enum weft_lanes lanes)
+{
+    struct weft_device_info *d = &dev->ctx->device;
+    if (lanes == WEFT_LANES_LOCAL)
+        return;
+    d->lanes = lanes;
+    d->wave = lanes == WEFT_LANES_PTX ? 32 : 64;
+    d->fence = 1;
+    d->compute_units = 132;
+    snprintf(d->vendor, sizeof d->vendor, "%s", lanes == WEFT_LANES_PTX ? "NVIDIA Corporation" : WEFT__VENDOR_AMD);
+}
+
+// The problems of its trial are small, and their plans have its programs.
+static int same_programs(struct test_device *dev, const struct weft__transpose_shape *shape,
+                         const struct weft_transpose_params *params)
+{
+    struct weft_transpose_info info;
+    struct weft__scan_layout like;
+    const struct weft__transpose_made made = {programs_of(dev, shape, params, &info, &like), &like};
+    int same = made.programs != 0;
+    for (int diagonals = 0; diagonals <= shape->mirror && same; diagonals++) {
+        struct weft_transpose_info small;
+        struct weft__scan_layout l;
+        struct weft__transpose_few few;
+        same = weft__transpose_few(&few, dev->ctx, &weft__transpose_scan_gpu, shape, &info, &made, diagonals) &&
+               programs_of(dev, &few.shape, &few.params, &small, &l) == made.programs && few.shape.nnz <= 20000 &&
+               few.shape.n <= 1 << 17 && few.shape.m <= 1 << 17;
+    }
+    if (!same)
+        tap_note("%lld x %lld, %lld entries, %s, %d bits, mirror %d, lanes %d: other programs", (long long)shape->m,
+                 (long long)shape->n, (long long)shape->nnz, weft_type_name(shape->type),
+                 8 * (int)weft_ofs_bytes(shape->ofs), shape->mirror, (int)dev->ctx->device.lanes);
+    return same;
+}
+
+// Shapes of every kind, on devices with other lanes as well.
+static void test_programs(struct test_device *dev)
+{
+    static const int64_t columns[] = {30, 900, 5000, 66700, 200000, 1000000, 8000000, 100000000, 1000000000},
+                         entries[] = {100, 20000, 400000, 1200000, 10000000, 30000000, 1000000000};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
+    const struct weft_transpose_params scan = {.algo = WEFT_TRANSPOSE_ALGO_SCAN};
+    const struct weft_device_info device = dev->ctx->device;
+    for (int lanes = WEFT_LANES_LOCAL; lanes <= WEFT_LANES_AMDGCN; lanes++) {
+        int count = 0, same = 0;
+        lanes_take(dev, (enum weft_lanes)lanes);
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+            for (size_t k = 0; k < sizeof entries / sizeof *entries; k++)
+                for (int form = 0; form < 12; form++) {
+                    const struct weft__transpose_shape shape = {.m = form % 2 ? columns[i] : 100000,
+                                                                .n = columns[i],
+                                                                .nnz = entries[k],
+                                                                .type = types[form / 2 % 3],
+                                                                .ofs = form / 6 ? WEFT_OFS_64 : WEFT_OFS_32,
+                                                                .mirror = form % 2};
+                    struct weft_transpose_info info;
+                    struct weft__scan_layout l;
+                    if (!programs_of(dev, &shape, &scan, &info, &l))
+                        continue; // no room for its digits
+                    count++;
+                    same += same_programs(dev, &shape, &scan);
+                }
+        tap_ok(count > 600 && same == count, "%s: lanes %d: trials of %d of %d shapes have their programs", dev->name,
+               lanes, same, count);
+    }
+    // These differ in how the rows of counters are added up alone, and in how chunks are.
+    lanes_take(dev, WEFT_LANES_PTX);
+    static const struct weft__transpose_shape pairs[][2] = {
+        {{.m = 100000, .n = 66700, .nnz = 400000}, {.m = 100000, .n = 200000, .nnz = 1200000}},
+        {{.m = 100000, .n = 200000, .nnz = 10000000}, {.m = 100000, .n = 200000, .nnz = 60000000}}};
+    for (size_t i = 0; i < 2; i++) {
+        struct weft_transpose_info info;
+        struct weft__scan_layout l[2];
+        uint64_t of[2];
+        for (int k = 0; k < 2; k++)
+            of[k] = programs_of(dev, &pairs[i][k], &scan, &info, &l[k]);
+        tap_ok(of[0] && of[1] && of[0] != of[1],
+               "%s: %zu and %zu segments, chunks joined %d and %d: programs %016llx and %016llx", dev->name,
+               l[0].segments, l[1].segments, l[0].last_chunks.joined, l[1].last_chunks.joined,
+               (unsigned long long)of[0], (unsigned long long)of[1]);
+    }
+    dev->ctx->device = device;
 }
 
 // Kernels take smaller work-groups than the device.
@@ -65,7 +149,8 @@ static void test_limited(struct test_device *dev)
     weft__cl.clGetKernelWorkGroupInfo = clGetKernelWorkGroupInfo;
     trials->off = off;
     trials->seen = NULL;
-    tap_ok(!status && h.trials == 1 && h.right == 1 && strstr(h.what, "whole 0"),
+    const struct weft__scan_layout *l = status ? NULL : weft__transpose_made(plan)->layout;
+    tap_ok(l && !l->wide_ipt && h.trials == 1 && h.right == 1,
            "%s: kernels of smaller work-groups than the device: %s; %s", dev->name, h.what, h.why);
     weft_transpose_plan_destroy(&plan);
 }
@@ -98,6 +183,7 @@ static void each_device(struct test_device *dev)
     if (!dev->checker && dev->ctx->device.max_wg >= 512 && dev->ctx->device.local_bytes >= 48 << 10 &&
         !weft__quirks_of(&dev->ctx->device).untold_groups)
         test_limited(dev);
+    test_programs(dev);
     struct weft__trials *trials = &dev->ctx->trials;
     const bool off = trials->off;
     // Under Oclgrind one of two passes and one of three.
@@ -122,7 +208,8 @@ static void each_device(struct test_device *dev)
             trials->off = false;
             trials->seen = trial_seen;
             trials->arg = &h;
-            const weft_status status = weft__transpose_trial(dev->ctx, &shape, &params, &info, NULL);
+            const struct weft__transpose_made made = {weft__scan_gpu_programs(dev->ctx, &shape, &like), &like};
+            const weft_status status = weft__transpose_trial(dev->ctx, &weft__transpose_scan_gpu, &shape, &info, &made);
             trials->off = off;
             trials->seen = NULL;
             const int joined = strstr(h.kernels, "scan_count_offsets") != NULL,
@@ -132,7 +219,7 @@ static void each_device(struct test_device *dev)
                       three = (strstr(h.kernels, "bucket_chunks") != NULL) == (like.passes == 3),
                       buckets = (strstr(h.kernels, "scan_bucket") != NULL) == (like.passes > 1);
             tap_ok(!status && h.trials == 1 && h.right == 1 && count && three && buckets &&
-                       takes_form(dev, &shape, &info.params, &like),
+                       same_programs(dev, &shape, &params),
                    "%s: %s: %s; %s %s", dev->name, cases[i].what, h.what, h.kernels, h.why);
         }
 }

@@ -35,9 +35,18 @@ double weft__make_built_ms(void)
     return built_ms;
 }
 
+static uint64_t hash_more(uint64_t hash, const char *text)
+{
+    do // with the end, so that names and defines do not run into each other
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    while (*text++);
+    return hash;
+}
+
 void weft__make_kernel(struct weft__make *make, struct weft__kernel **out, const struct weft__kernel_spec *spec,
                        const struct weft__defines *defines)
 {
+    make->programs = hash_more(hash_more(make->programs + 1, spec->entry), defines->text);
     if (make->status)
         return;
     const double start = now_ms(), before = build_ms(make->ctx);

@@ -103,8 +103,8 @@ static void destroy(void **state)
     *state = NULL;
 }
 
-static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                          const struct weft_transpose_info *info)
+static weft_status create(void **state, struct weft__transpose_made *made, struct weft_context *ctx,
+                          const struct weft__transpose_shape *shape, const struct weft_transpose_info *info)
 {
     struct weft__make make = {.ctx = ctx};
     struct merge_cpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
@@ -120,9 +120,23 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     weft__make_kernel(&make, &s->k[LOCAL], &specs[LOCAL], &d);
     if (s->l.rounds)
         weft__make_kernel(&make, &s->k[MERGE], &specs[MERGE], &d);
+    *made = (struct weft__transpose_made){make.programs, &s->l};
     if (make.status)
         destroy(state);
     return make.status;
+}
+
+// Pieces enough for a round, or for two where there are more.
+static int few(struct weft__transpose_few *few, struct weft_context *ctx, const struct weft__transpose_shape *shape,
+               const struct weft__transpose_made *made)
+{
+    const struct layout *l = made->layout;
+    struct weft_transpose_params *p = &few->params;
+    (void)ctx, (void)shape;
+    p->cpu.chunks = (int)weft__min((size_t)p->cpu.chunks, WEFT__FEW_CHUNKS);
+    if (l->rounds > 1)
+        p->cpu.bits = (int)weft__min((size_t)p->cpu.bits, 2);
+    return !few->diagonals;
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -161,4 +175,4 @@ void weft__transpose_merge_cpu_variants(weft__variant_fn *fn, void *arg)
         weft__transpose_cpu_variants(fn, arg, &specs[i], NULL, 0);
 }
 
-const struct weft__transpose_method weft__transpose_merge_cpu = {"merge", plan, create, run, destroy};
+const struct weft__transpose_method weft__transpose_merge_cpu = {"merge", plan, create, few, run, destroy};

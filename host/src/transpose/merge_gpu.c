@@ -121,6 +121,11 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     l->tile_bits = (int)weft__bits_for((int64_t)l->tile);
     l->wide = (int)weft__bits_for(shape->n) > 32 - l->tile_bits + radix;
     l->gaps = shape->n >= GAP;
+    const struct layout *like = shape->like;
+    if (like) { // what decides the programs and is not as small as a trial
+        l->room = like->room;
+        l->wide = like->wide;
+    }
 }
 
 // Local memory of a tile (cl/transpose/merge.clh), with a share for lane operations where the device has none.
@@ -271,8 +276,8 @@ static weft_status bind(const struct merge_gpu *s, struct weft_context *ctx, str
                       WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, pos, nnz), WEFT__OFS(tiles, pos, tiles));
 }
 
-static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                          const struct weft_transpose_info *info)
+static weft_status create(void **state, struct weft__transpose_made *made, struct weft_context *ctx,
+                          const struct weft__transpose_shape *shape, const struct weft_transpose_info *info)
 {
     struct weft__make make = {.ctx = ctx};
     struct merge_gpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
@@ -301,9 +306,32 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         if (!make.status)
             make.status = bind(s, ctx, s->k[i]);
     }
+    *made = (struct weft__transpose_made){make.programs, l};
     if (make.status)
         destroy(state);
     return make.status;
+}
+
+// As many rounds as tell join and join_last apart: none, one, or two where there are more, of as few runs as that takes. With
+// columns in which a long gap has room, where gaps are looked for.
+static int few(struct weft__transpose_few *few, struct weft_context *ctx, const struct weft__transpose_shape *shape,
+               const struct weft__transpose_made *made)
+{
+    const struct layout *l = made->layout;
+    struct weft__transpose_shape *s = &few->shape;
+    int *bits = &few->params.gpu.bits;
+    (void)ctx;
+    if (few->diagonals)
+        return 0;
+    const size_t least = weft__min(l->rounds, 2) * l->tile + 1; // two or three tiles
+    s->nnz = (int64_t)weft__min((size_t)shape->nnz, weft__max((size_t)s->nnz, least));
+    if (l->rounds > 1) {
+        const uint32_t tile_bits = weft__bits_for((int64_t)weft__ceil_div((size_t)s->nnz, l->tile));
+        *bits = (int)weft__min((size_t)*bits, (tile_bits + 1) / 2);
+    }
+    if (l->gaps)
+        s->n = (int64_t)weft__min((size_t)shape->n, GAP + 2 * WEFT__FEW_APART);
+    return 1;
 }
 
 // Runs in memory.
@@ -407,4 +435,4 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
     }
 }
 
-const struct weft__transpose_method weft__transpose_merge_gpu = {"merge", plan, create, run, destroy};
+const struct weft__transpose_method weft__transpose_merge_gpu = {"merge", plan, create, few, run, destroy};

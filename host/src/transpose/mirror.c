@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The short way for square matrices with a symmetric pattern (cl/transpose/mirror.cl), in front of ScanTrans on GPUs.
-#include "host/src/core/make.h"
 #include "host/src/core/tunable.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/transpose/method.h"
@@ -15,10 +14,15 @@ static const struct weft__kernel_spec mirror_spec = {"mirror", {"transpose/mirro
 
 #define LONG 32 // entries of a mean row from which images are guessed
 
-static void define(struct weft__defines *d, int wg, int ipt, const struct weft__transpose_shape *shape)
+int weft__mirror_guesses(const struct weft__transpose_shape *shape)
+{
+    return shape->m > 0 && shape->nnz / shape->m >= LONG;
+}
+
+static void define(struct weft__defines *d, int wg, int ipt, const struct weft__transpose_shape *shape, int guess)
 {
     weft__define_types(d, shape->type, shape->ofs);
-    weft__define(d, "WEFT_GUESS", "%d", shape->m > 0 && shape->nnz / shape->m >= LONG);
+    weft__define(d, "WEFT_GUESS", "%d", guess);
     weft__define(d, "WEFT_WG", "%d", wg);
     weft__define(d, "WEFT_IPT", "%d", ipt);
     if (shape->val_positions)
@@ -47,20 +51,21 @@ static size_t tile_local(const void *of, const void *params)
     return 4 * tile + tile / 4 + 8;
 }
 
-weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
-                                const struct weft__transpose_shape *shape)
+void weft__mirror_create(struct weft__mirror *out, struct weft__make *make, const struct weft__transpose_shape *shape,
+                         int guess)
 {
-    struct weft__make make = {.ctx = ctx};
     struct weft__defines d = {0};
     out->wg = out->ipt = 0;
-    make.status = weft__tunables_resolve(&tunables, ctx, out, &row, tile_local, NULL);
-    define(&d, out->wg, out->ipt, shape);
-    weft__make_kernel(&make, &out->mirror, &mirror_spec, &d);
+    const weft_status status = weft__tunables_resolve(&tunables, make->ctx, out, &row, tile_local, NULL);
+    make->status = make->status ? make->status : status;
+    define(&d, out->wg, out->ipt, shape, guess);
+    weft__make_kernel(make, &out->mirror, &mirror_spec, &d);
     // No run yet, so none that failed.
     weft__make_buffers(
-        &make, &out->failed,
+        make, &out->failed,
         (const struct weft__scratch[]){{WEFT__MIRROR_BYTES, .what = "mark of the last run", .zeros = true}}, 1);
-    return make.status ? make.status : weft__queue_create(&out->reader, ctx);
+    if (!make->status)
+        make->status = weft__queue_create(&out->reader, make->ctx);
 }
 
 static void tried_forget(struct weft__mirror *x)
@@ -137,7 +142,7 @@ void weft__mirror_variants(weft__variant_fn *fn, void *arg)
                 shape.val_positions = 1;
                 shape.type = ofs ? WEFT_TYPE_F64 : WEFT_TYPE_I32;
             }
-            define(&v.defines, WG, IPT, &shape);
+            define(&v.defines, WG, IPT, &shape, weft__mirror_guesses(&shape));
             fn(arg, &v);
         }
 }

@@ -36,13 +36,14 @@
 #define BLOCK_ENTRIES    16384
 #define BLOCK_BITS_LEAST 8
 #define BLOCK_BITS_MOST  11
-#define SAMPLE_BITS      9 // of SAMPLE_BLOCKS in the kernel
+#define SAMPLE_BITS      9  // of SAMPLE_BLOCKS in the kernel
+#define DIRECT_BITS      31 // as many as all columns need
 
 #define SPAN_BYTES 12 // of span_t in the kernels
 #define PACKED     "WEFT_PACKED"
 
 static const struct weft__tunable values[] = {
-    {WEFT__TUNABLE_BY_SHAPE("bits", struct weft_transpose_params, cpu.bits), .low = 1, .high = 31, .step = 1,
+    {WEFT__TUNABLE_BY_SHAPE("bits", struct weft_transpose_params, cpu.bits), .low = 1, .high = DIRECT_BITS, .step = 1,
      .kept = WEFT__KEPT, .help = "as many as all columns need mean the direct form, fewer 2^bits blocks of columns"},
     {WEFT__TRANSPOSE_CHUNKS},
 };
@@ -106,11 +107,14 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     else if (weft__mul(l->chunks, (size_t)l->room) < n)
         l->mode = BLOCKS;
     else
-        l->mode = blocks_may(n, nnz * (4 + weft_type_bytes(shape->type))) || (size_t)l->room < n ? PROBE : DIRECT;
+        l->mode = shape->like || blocks_may(n, nnz * (4 + weft_type_bytes(shape->type))) || (size_t)l->room < n
+                      ? PROBE
+                      : DIRECT;
     size_t pos = weft_ofs_bytes(weft__transpose_pos(shape)), direct = weft__mul(l->chunks, (size_t)l->room);
     l->table = l->mode == DIRECT ? direct : (size_t)l->chunks * l->blocks;
     l->sums = weft__max(l->ranges, (size_t)l->blocks + 1);
-    l->packed = l->mode != DIRECT && weft__bits_for(shape->m) + l->shift <= 32;
+    const struct layout *like = shape->like;
+    l->packed = like ? like->packed : l->mode != DIRECT && weft__bits_for(shape->m) + l->shift <= 32;
     if (l->mode != DIRECT)
         l->mid_bytes = weft__mul(nnz, (l->packed ? 4 : 8) + weft_type_bytes(shape->type));
     if (l->mode == PROBE)
@@ -175,8 +179,8 @@ static weft_status bind(const struct scan_cpu *s, struct weft_context *ctx, stru
                       WEFT__ARG(sample_shift, l->sample_shift));
 }
 
-static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                          const struct weft_transpose_info *info)
+static weft_status create(void **state, struct weft__transpose_made *made, struct weft_context *ctx,
+                          const struct weft__transpose_shape *shape, const struct weft_transpose_info *info)
 {
     struct weft__make make = {.ctx = ctx};
     struct scan_cpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
@@ -196,9 +200,28 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         if (!make.status)
             make.status = bind(s, ctx, s->k[i]);
     }
+    *made = (struct weft__transpose_made){make.programs, &s->l};
     if (make.status)
         destroy(state);
     return make.status;
+}
+
+// The form that the plan has; where a probe decides, first near the diagonal, which it takes for direct, then by blocks.
+static int few(struct weft__transpose_few *few, struct weft_context *ctx, const struct weft__transpose_shape *shape,
+               const struct weft__transpose_made *made)
+{
+    const struct layout *l = made->layout;
+    struct weft_transpose_params *p = &few->params;
+    const int bits = p->cpu.bits ? p->cpu.bits : BLOCK_BITS_LEAST;
+    (void)ctx, (void)shape;
+    p->cpu.chunks = (int)weft__min((size_t)p->cpu.chunks, WEFT__FEW_CHUNKS);
+    if (few->diagonals)
+        p->cpu.bits = 0;
+    else if (l->mode == DIRECT)
+        p->cpu.bits = DIRECT_BITS;
+    else
+        p->cpu.bits = (int)weft__min((size_t)bits, weft__bits_for(few->shape.n) - 1);
+    return !few->diagonals || l->mode == PROBE;
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -226,4 +249,4 @@ void weft__transpose_scan_cpu_variants(weft__variant_fn *fn, void *arg)
     }
 }
 
-const struct weft__transpose_method weft__transpose_scan_cpu = {"scan", plan, create, run, destroy};
+const struct weft__transpose_method weft__transpose_scan_cpu = {"scan", plan, create, few, run, destroy};

@@ -122,9 +122,8 @@ static void define_move(struct weft__defines *d, const struct scan_gpu *s, int w
     // Bins are columns in the last pass, whose begins are column pointers.
     const int columns = what == LAST || l->passes == 1, moving = !columns, moved = what != FIRST;
     const int packed = what == LAST ? l->parts_packed : l->packed;
-    const uint32_t low = UINT32_C(1) << l->low_bits;
-    const uint32_t digits = what == LAST ? l->low_bits : what == SECOND ? l->mid_bits : weft__bits_for(l->nbuckets);
-    const uint32_t bins = wide             ? weft__scan_bins_room(low, tile.wg)
+    const uint32_t digits = what == LAST ? l->last_digit : what == SECOND ? l->mid_digit : l->first_digit;
+    const uint32_t bins = wide             ? weft__scan_bins_room((size_t)1 << digits, tile.wg)
                           : what == LAST   ? l->last_bins
                           : what == SECOND ? l->mid_bins
                                            : l->first_bins;
@@ -202,18 +201,13 @@ static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int 
                       WEFT__ARG(table_rows), WEFT__ARG(arrived_at), WEFT__ARG(large_rows), WEFT__ARG(wide));
 }
 
-static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                          const struct weft_transpose_info *info)
+// The kernels of a layout.
+static void kernels_make(struct scan_gpu *s, struct weft__make *make)
 {
-    struct weft__make make = {.ctx = ctx};
-    struct scan_gpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
-    if (!s)
-        return make.status;
-    s->shape = *shape;
+    struct weft_context *ctx = make->ctx;
     s->count_wg = weft__wg_lower(ctx, WEFT__SCAN_COUNT_WG);
     s->units = ctx->device.compute_units;
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
-    weft__scan_layout_make(&s->l, ctx, shape, &info->params);
     const int buckets = s->l.passes > 1, three = s->l.passes == 3, counted = buckets && !s->l.self_counted;
     const int first = !s->l.first_counted; // is counted by a launch of its own
     const int needed[NKERNELS] = {[COUNT] = first && !s->l.joined,
@@ -228,11 +222,8 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
                                   [FIRST] = 1,
                                   [SECOND] = three,
                                   [LAST] = buckets};
-    struct weft__scratch needs[NBUFFERS];
-    weft__scan_scratch(needs, &s->l, shape);
-    weft__make_buffers(&make, s->b, needs, NBUFFERS);
-    if (!make.status && shape->mirror)
-        make.status = weft__mirror_create(&s->mirror, ctx, shape);
+    if (s->shape.mirror)
+        weft__mirror_create(&s->mirror, make, &s->shape, s->l.guess);
     for (int i = 0; i < NKERNELS; i++) {
         struct weft__defines d = {0};
         if (!needed[i])
@@ -241,18 +232,69 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
             define_move(&d, s, i);
         else
             define_count(&d, s, i);
-        weft__make_kernel(&make, &s->k[i], &specs[i], &d);
-        if (!make.status)
-            make.status = bind(s, ctx, i);
+        weft__make_kernel(make, &s->k[i], &specs[i], &d);
+        if (!make->status)
+            make->status = bind(s, ctx, i);
     }
+}
+
+static weft_status create(void **state, struct weft__transpose_made *made, struct weft_context *ctx,
+                          const struct weft__transpose_shape *shape, const struct weft_transpose_info *info)
+{
+    struct weft__make make = {.ctx = ctx};
+    struct scan_gpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
+    if (!s)
+        return make.status;
+    struct weft__scratch needs[NBUFFERS];
+    s->shape = *shape;
+    weft__scan_layout_make(&s->l, ctx, shape, &info->params);
+    weft__scan_scratch(needs, &s->l, shape);
+    weft__make_buffers(&make, s->b, needs, NBUFFERS);
+    kernels_make(s, &make);
+    *made = (struct weft__transpose_made){make.programs, &s->l};
     if (make.status)
         destroy(state);
     return make.status;
 }
 
-const struct weft__scan_layout *weft__scan_gpu_layout(const void *state)
+uint64_t weft__scan_gpu_programs(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                                 const struct weft__scan_layout *layout)
 {
-    return &((const struct scan_gpu *)state)->l;
+    struct weft__make make = {.ctx = ctx, .status = WEFT_ERANGE}; // of which nothing is made
+    struct scan_gpu s = {.shape = *shape, .l = *layout};
+    kernels_make(&s, &make);
+    return make.programs;
+}
+
+// Columns of few buckets, of which each takes a work-group; then fewer, until digits are no wider and entries have the same form
+// on their way.
+static int few(struct weft__transpose_few *few, struct weft_context *ctx, const struct weft__transpose_shape *shape,
+               const struct weft__transpose_made *made)
+{
+    enum { DIAGONALS = 20, LONG_ROWS = 480, BUCKETS = 128 }; // rows of 41 entries, whose images are guessed
+    const struct weft__scan_layout *like = made->layout;
+    struct weft__transpose_shape *s = &few->shape;
+    if (few->diagonals && !shape->mirror)
+        return 0;
+    if (few->diagonals && like->guess) {
+        s->n = s->n < LONG_ROWS ? s->n : LONG_ROWS;
+        few->diagonals = s->n > DIAGONALS ? DIAGONALS : (int)s->n - 1;
+    }
+    const int64_t most = (int64_t)BUCKETS << like->last_digit;
+    if (like->passes > 1 && s->n > most)
+        s->n = most;
+    for (; s->n > few->diagonals; s->n /= 2) {
+        struct weft__scan_layout l;
+        if (shape->mirror)
+            s->m = s->n;
+        if (few->diagonals)
+            s->nnz = weft__diagonals_entries(s->n, few->diagonals);
+        weft__scan_layout_make(&l, ctx, s, &few->params);
+        if (weft__scan_layout_fits(&l) && l.pairs == like->pairs && l.packed == like->packed &&
+            l.parts_packed == like->parts_packed)
+            return 1;
+    }
+    return 0;
 }
 
 // Entries on their way: rows with values and columns, or what the layout makes of them.
@@ -428,8 +470,8 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.l.packed = passes == 2 ? pos == WEFT_OFS_32 : passes == 3 && special == 2;
                         s.l.parts_packed = passes == 2 ? s.l.packed : special > 0;
                         s.l.key_bits = s.l.packed || (passes == 3 && pos == WEFT_OFS_64) ? 32 : 16;
-                        s.l.nbuckets = 1000;
-                        s.l.mid_bits = s.l.low_bits = 8;
+                        s.l.first_digit = 10;
+                        s.l.mid_digit = s.l.last_digit = 8;
                         // As fits() leaves them in 48 KiB of local memory.
                         s.l.span = types[t] == WEFT_TYPE_F64 || (pos == WEFT_OFS_64 && s.l.pairs) ? 256 : 512;
                         s.l.first = s.l.second = s.l.last = (struct weft__scan_tile){256, (int)s.l.span / 32};
@@ -443,7 +485,7 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
             s.l.passes = 2;
             s.l.pairs = s.l.packed = s.l.parts_packed = 1;
             s.l.key_bits = 32;
-            s.l.low_bits = 9;
+            s.l.last_digit = 9;
             s.l.wide_ipt = ipts[i];
             define_move(&v.defines, &s, LAST);
             fn(arg, &v);
@@ -462,8 +504,7 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                     s.l.packed = 0;
                     s.l.parts_packed = packed;
                     s.l.key_bits = packed ? 16 : 32;
-                    s.l.nbuckets = 500;
-                    s.l.mid_bits = s.l.low_bits = 9;
+                    s.l.first_digit = s.l.mid_digit = s.l.last_digit = 9;
                     const int ipt = WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]), pos);
                     s.l.span = 32 * (size_t)ipt;
                     s.l.first = s.l.second = s.l.last = (struct weft__scan_tile){512, ipt};
@@ -484,12 +525,12 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                 s.l.pairs = types[t] == WEFT_TYPE_F32;
                 s.l.packed = s.l.parts_packed = kind != ONE_TILE_APART && kind != SPARSE_APART;
                 s.l.key_bits = s.l.packed ? 32 : 16;
-                s.l.low_bits = sparse ? 11 : 8;
+                s.l.last_digit = sparse ? 11 : 8;
                 s.l.last = (struct weft__scan_tile){sparse ? 128 : 256, sparse ? 8 : 16};
                 if (large)
                     s.l.last = (struct weft__scan_tile){512, WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]), pos)};
                 s.l.span = 512;
-                s.l.last_bins = weft__scan_bins_room((size_t)1 << s.l.low_bits, s.l.last.wg);
+                s.l.last_bins = weft__scan_bins_room((size_t)1 << s.l.last_digit, s.l.last.wg);
                 s.l.one_tile = kind != LARGE_TILES && !sparse;
                 s.l.self_counted = kind == FEW;
                 s.l.sparse = sparse;
@@ -511,4 +552,4 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
     }
 }
 
-const struct weft__transpose_method weft__transpose_scan_gpu = {"scan", weft__scan_plan, create, run, destroy};
+const struct weft__transpose_method weft__transpose_scan_gpu = {"scan", weft__scan_plan, create, few, run, destroy};

@@ -191,7 +191,8 @@ static size_t entries_of(struct weft__scan_tile tile)
 // Bits of the low digit, of `most` at most; of a trial what there is room for in the layout that it is like.
 static uint32_t low_most(const struct weft__transpose_shape *shape, uint32_t most)
 {
-    return shape->like ? (uint32_t)weft__min(most, weft__bits_for(shape->like->last_bins)) : most;
+    const struct weft__scan_layout *like = shape->like;
+    return like ? (uint32_t)weft__min(most, like->last_digit) : most;
 }
 
 // Entries that columns of `low_bits` bits have in a matrix of random ones: in the mean, and nearly always at most.
@@ -332,7 +333,7 @@ static void two_cut(struct weft__scan_layout *l, const struct weft_context *ctx,
         l->low_bits++;
 }
 
-// What decides which kernels run, as a trial has it from the layout that it is like; bins need no more room there.
+// What decides which programs run, as a trial has it from the layout that it is like.
 static void like_take(struct weft__scan_layout *l, const struct weft__scan_layout *like)
 {
     l->pairs = like->pairs;
@@ -341,6 +342,10 @@ static void like_take(struct weft__scan_layout *l, const struct weft__scan_layou
     l->mid_bins = like->mid_bins;
     l->last_bins = like->last_bins;
     l->count_bins = like->count_bins;
+    l->first_digit = like->first_digit;
+    l->mid_digit = like->mid_digit;
+    l->last_digit = like->last_digit;
+    l->guess = like->guess;
     l->joined = like->joined;
     l->segment = like->segments ? l->segment : weft__max(l->parts, 1);
     l->segments = like->segments ? weft__ceil_div(l->parts, l->segment) : 0;
@@ -411,6 +416,10 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     l->mid_bins = weft__scan_bins_room((size_t)1 << l->mid_bits, l->second.wg);
     l->last_bins = weft__scan_bins_room((size_t)1 << l->low_bits, l->last.wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, weft__max(l->mid_bins, l->last_bins));
+    l->first_digit = weft__bits_for(l->nbuckets);
+    l->mid_digit = l->mid_bits;
+    l->last_digit = l->low_bits;
+    l->guess = shape->mirror && weft__mirror_guesses(shape);
     const size_t each = segment_of(l->parts), segments = weft__ceil_div(l->parts, each);
     const int few = l->parts * l->nbuckets <= JOINED_MOST || segments == 1;
     l->exchanged = weft__caps_of(ctx).lanes != WEFT_LANES_PTX;
@@ -468,8 +477,9 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
 {
     const uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p, COLUMNS),
                    n_bits = weft__bits_for(shape->n);
-    if (shape->like) {
-        layout_of(l, ctx, shape, p, shape->like->passes, 0);
+    const struct weft__scan_layout *like = shape->like;
+    if (like) {
+        layout_of(l, ctx, shape, p, like->passes, 0);
         return;
     }
     layout_of(l, ctx, shape, p, n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3, 0);
@@ -482,15 +492,6 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
         if (weft__transpose_fits(ctx, shape, workspace_bytes(&other, shape)))
             *l = other;
     }
-}
-
-int weft__scan_layout_like(struct weft__scan_layout *l, const struct weft_context *ctx,
-                           const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
-{
-    const struct weft__scan_layout *like = shape->like;
-    weft__scan_layout_make(l, ctx, shape, p);
-    return l->nbuckets <= like->first_bins && UINT32_C(1) << l->mid_bits <= like->mid_bins &&
-           UINT32_C(1) << l->low_bits <= like->last_bins;
 }
 
 // Values of 8 bytes take so many registers that one work-group with 16 entries a work-item has a unit of NVIDIA's to itself. No more entries

@@ -47,14 +47,18 @@ struct weft__scan_layout {
     struct weft__scan_tile first, second, last;           // of the passes
     struct weft__scan_chunks second_chunks, last_chunks;  // of buckets
     uint32_t count_bins, first_bins, mid_bins, last_bins; // room for bins: counting, the partition, the passes after it
+    uint32_t first_digit, mid_digit, last_digit;          // bits that they rank; of a trial those of its layout `like`
+    int guess;                                            // images are guessed (cl/transpose/mirror.cl)
 };
 
 // The layout of a shape with tuning values that weft__scan_plan has checked.
 void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_context *ctx,
                             const struct weft__transpose_shape *shape, const struct weft_transpose_params *p);
-// The layout of a trial, whose shape is like another's. 0: its digits need more room than those.
-int weft__scan_layout_like(struct weft__scan_layout *l, const struct weft_context *ctx,
-                           const struct weft__transpose_shape *shape, const struct weft_transpose_params *p);
+// Digits of this layout are no wider than those that its kernels rank.
+static inline bool weft__scan_layout_fits(const struct weft__scan_layout *l)
+{
+    return weft__bits_for(l->nbuckets) <= l->first_digit && l->mid_bits <= l->mid_digit && l->low_bits <= l->last_digit;
+}
 // Entries of a work-item that are in local memory at once: larger tiles go through it in turns.
 int weft__scan_staged(struct weft__scan_tile tile, enum weft_ofs pos);
 // Room for `bins` bins: a power of two, two or more for each work-item.

@@ -15,8 +15,9 @@ struct weft__transpose_shape {
         // analysis); type is then WEFT_TYPE_I32 for 32-bit offsets, WEFT_TYPE_F64 (8 bytes) for 64-bit ones
     int mirror; // nonzero: try first whether the pattern is symmetric (m == n; ScanTrans on GPUs)
     int wide;   // nonzero: 64-bit positions for 64-bit offsets, however few the entries are
-    // A trial: passes, tiles and forms of entries as here (scan_layout.h; ScanTrans on GPUs). NULL: as the shape says.
-    const struct weft__scan_layout *like;
+    // A trial: the layout of the plan that it stands for, of the same method: its programs are to be the same. Read while a
+    // plan is made. NULL: as the shape says.
+    const void *like;
 };
 
 // Kernels step past the last entry by a tile, a chunk or all groups' tiles, and past the last row by a few lanes, in

@@ -24,6 +24,7 @@ struct weft_transpose_plan {
     struct weft_transpose_info info;
     const struct weft__transpose_method *method; // NULL: no entries, only pointers of zeros
     void *state;
+    struct weft__transpose_made made;
     struct weft__kernel *fill; // for no entries
 };
 
@@ -183,7 +184,7 @@ static weft_status op_create(struct weft_transpose_plan **out, struct weft_conte
     *op = (struct weft_transpose_plan){.ctx = ctx, .shape = *shape, .info = info};
     if (shape->nnz > 0) {
         op->method = method_find(info.params.algo, ctx->schedule);
-        make.status = op->method->create(&op->state, ctx, shape, &info);
+        make.status = op->method->create(&op->state, &op->made, ctx, shape, &info);
     } else {
         make.status = weft__fill_create(&op->fill, ctx);
     }
@@ -205,9 +206,8 @@ weft_status weft__transpose_create(struct weft_transpose_plan **out, struct weft
     const bool other = !params || !memcmp(params, &nothing, sizeof nothing);
     const enum weft_transpose_algo algo = (*out)->info.params.algo;
     weft__fallback_begin(ctx);
-    const struct weft__scan_layout *layout =
-        (*out)->method == &weft__transpose_scan_gpu ? weft__scan_gpu_layout((*out)->state) : NULL;
-    status = weft__transpose_trial(ctx, &(*out)->shape, params, &(*out)->info, layout);
+    if ((*out)->method)
+        status = weft__transpose_trial(ctx, (*out)->method, &(*out)->shape, &(*out)->info, &(*out)->made);
     if (weft__fallback(ctx, status, !other ? NULL : algo == WEFT_TRANSPOSE_ALGO_SCAN ? "MergeTrans" : "ScanTrans")) {
         const struct weft_transpose_params next = {.algo = algo == WEFT_TRANSPOSE_ALGO_SCAN ? WEFT_TRANSPOSE_ALGO_MERGE
                                                                                             : WEFT_TRANSPOSE_ALGO_SCAN};
@@ -276,6 +276,11 @@ weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue 
     else
         weft__fill(&stream, op->fill, at->row_ptr, 0, ((uint64_t)s->n + 1) * weft_ofs_bytes(s->ofs) / 4, 0);
     return weft__stream_end(&stream);
+}
+
+const struct weft__transpose_made *weft__transpose_made(const struct weft_transpose_plan *op)
+{
+    return &op->made;
 }
 
 struct weft_context *weft__transpose_context(const struct weft_transpose_plan *op)

@@ -2,15 +2,16 @@
 // The small matrices that transposition and permutation are tried with: empty rows, a long one, equal columns, symmetry.
 #include "host/src/transpose/trial.h"
 #include "host/src/ref/ref.h"
-#include "host/src/transpose/scan_layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 struct transpose {
     struct weft_context *ctx;
-    struct weft__transpose_shape shape; // of the trial
-    struct weft_transpose_params params;
+    const struct weft__transpose_method *method;
+    const struct weft__transpose_shape *shape; // of the plan
+    const struct weft_transpose_info *info;
+    const struct weft__transpose_made *made;
 };
 
 static void value_set(const struct weft_csr *a, int64_t p)
@@ -30,9 +31,11 @@ static void offset_set(const struct weft_csr *a, int64_t i, int64_t p)
         ((int32_t *)a->row_ptr)[i] = (int32_t)p;
 }
 
-// Row i of `a`: none in every fifth, the last has what is left. Columns descend in places, and meet each other.
+// Row i of `a`: none in every fifth, the last has what is left. Columns descend in places, and meet each other. Of many columns
+// those in the middle are empty.
 static void scattered(struct weft_csr *a)
 {
+    const int64_t used = a->n > WEFT__FEW_COLUMNS ? WEFT__FEW_APART : a->n, empty = a->n - used;
     const int64_t each = 1 + a->nnz / (a->m + 1);
     int64_t p = 0;
     for (int64_t i = 0; i < a->m; i++) {
@@ -41,20 +44,20 @@ static void scattered(struct weft_csr *a)
         for (end = end < a->nnz ? end : a->nnz; p < end; p++) {
             uint32_t x = (uint32_t)p * UINT32_C(2654435761);
             x ^= x >> 15;
-            a->col[p] = (int32_t)(p % 3 ? (int64_t)x % a->n : i % a->n);
+            const int64_t j = p % 3 ? (int64_t)x % used : i % used;
+            a->col[p] = (int32_t)(j < used / 2 ? j : j + empty);
             value_set(a, p);
         }
     }
     offset_set(a, a->m, a->nnz);
 }
 
-// Three diagonals: 3*m - 2 entries.
-static void symmetric(struct weft_csr *a)
+static void symmetric(struct weft_csr *a, int diagonals)
 {
     int64_t p = 0;
     for (int64_t i = 0; i < a->m; i++) {
         offset_set(a, i, p);
-        for (int64_t j = i ? i - 1 : 0; j <= i + 1 && j < a->n; j++, p++) {
+        for (int64_t j = i > diagonals ? i - diagonals : 0; j <= i + diagonals && j < a->n; j++, p++) {
             a->col[p] = (int32_t)j;
             value_set(a, p);
         }
@@ -97,18 +100,22 @@ static void matrix_same(struct weft__trial *t, const struct weft_device_csr *got
         weft__trial_same(t, got->val, expected->val, nnz * weft_type_bytes(expected->type));
 }
 
-static void one_transposed(struct weft__trial *t, const struct transpose *x, void (*fill)(struct weft_csr *a))
+static void one_transposed(struct weft__trial *t, const struct transpose *x, const struct weft__transpose_few *few)
 {
-    const struct weft__transpose_shape *s = &x->shape;
+    const struct weft__transpose_shape *s = &few->shape;
     struct weft_transpose_plan *plan = NULL;
     struct weft_csr a = {0}, expected = {0};
     t->status = weft_csr_alloc(&a, weft_shape(s->m, s->n, s->nnz, s->type, s->ofs));
-    if (!t->status)
-        fill(&a);
+    if (!t->status && few->diagonals)
+        symmetric(&a, few->diagonals);
+    else if (!t->status)
+        scattered(&a);
     if (!t->status)
         t->status = weft__ref_transpose(&expected, &a);
     if (!t->status)
-        t->status = weft__transpose_create(&plan, x->ctx, s, &x->params);
+        t->status = weft__transpose_create(&plan, x->ctx, s, &few->params);
+    if (!t->status && weft__transpose_made(plan)->programs != x->made->programs)
+        t->status = weft__fail(x->ctx, WEFT_EINVAL, "the plan of a self-test has other programs than what it is for");
     if (!t->status) {
         const struct weft_device_csr from = matrix_write(t, &a, s->rows_given), to = matrix_room(t, &expected);
         if (!t->status)
@@ -120,68 +127,62 @@ static void one_transposed(struct weft__trial *t, const struct transpose *x, voi
     weft_csr_free(&expected);
 }
 
+enum { ROWS = 700, ENTRIES = 20000, SQUARE = 3000 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int weft__transpose_few(struct weft__transpose_few *out, struct weft_context *ctx,
+                        const struct weft__transpose_method *method, const struct weft__transpose_shape *shape,
+                        const struct weft_transpose_info *info, const struct weft__transpose_made *made, int diagonals)
+{
+    *out = (struct weft__transpose_few){.shape = *shape, .params = info->params, .diagonals = diagonals};
+    struct weft__transpose_shape *s = &out->shape;
+    s->like = made->layout;
+    s->wide = weft__transpose_pos(shape) == WEFT_OFS_64;
+    if (diagonals) {
+        s->m = s->n = least(least(shape->m, shape->n), SQUARE);
+        s->nnz = weft__diagonals_entries(s->n, diagonals);
+    } else {
+        s->n = least(shape->n, WEFT__FEW_COLUMNS);
+        s->m = shape->mirror ? s->n : least(shape->m, ROWS);
+        s->nnz = least(shape->nnz, ENTRIES);
+    }
+    return method->few(out, ctx, shape, made);
+}
+
 static void transpose_trial(struct weft__trial *t, void *arg)
 {
     const struct transpose *x = arg;
-    if (x->shape.mirror) {
-        struct transpose small = *x;
-        small.shape.m = small.shape.n = x->shape.n < 3000 ? x->shape.n : 3000;
-        small.shape.nnz = 3 * small.shape.n - 2;
-        small.shape.like = NULL;
-        one_transposed(t, &small, symmetric);
-    }
-    if (!t->status)
-        one_transposed(t, x, scattered);
+    struct weft__transpose_few few;
+    if (x->shape->m > 1 && x->shape->n > 1 &&
+        weft__transpose_few(&few, x->ctx, x->method, x->shape, x->info, x->made, 1))
+        one_transposed(t, x, &few);
+    if (!t->status && weft__transpose_few(&few, x->ctx, x->method, x->shape, x->info, x->made, 0))
+        one_transposed(t, x, &few);
+    else if (!t->status)
+        t->status = weft__fail(x->ctx, WEFT_EINVAL, "no small problem has the programs of this transposition");
 }
 
-// The trial is of few entries, which ScanTrans on GPUs would cut otherwise: it is to have the layout *like, and what
-// decides its kernels is told in `out`. Where its digits would then need more room the trial is as its shape says.
-static void trial_like(struct transpose *x, const struct weft__scan_layout *like, char *out, size_t size,
-                       const struct weft_transpose_params *p)
+weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__transpose_method *method,
+                                  const struct weft__transpose_shape *shape, const struct weft_transpose_info *info,
+                                  const struct weft__transpose_made *made)
 {
-    struct weft__scan_layout l;
-    snprintf(out, size, ", tiles %dx%d %dx%d %dx%d whole %d, bins %u %u %u, key %d, forms %d%d%d%d%d%d%d%d",
-             like->first.wg, like->first.ipt, like->second.wg, like->second.ipt, like->last.wg, like->last.ipt,
-             like->wide_ipt, like->first_bins, like->mid_bins, like->last_bins, like->key_bits, like->pairs,
-             like->packed, like->parts_packed, like->joined, like->first_counted, like->self_counted, like->one_tile,
-             like->sparse);
-    x->shape.like = like;
-    x->params.gpu = p->gpu;
-    if (!weft__scan_layout_like(&l, x->ctx, &x->shape, p))
-        x->shape.like = NULL;
-}
-
-weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                                  const struct weft_transpose_params *params, const struct weft_transpose_info *info,
-                                  const struct weft__scan_layout *layout)
-{
-    enum { ROWS = 700, COLUMNS = 1 << 17, ENTRIES = 20000 };
     const struct weft_transpose_params *p = &info->params;
-    struct transpose x = {ctx, *shape, params ? *params : (struct weft_transpose_params){0}};
-    struct weft__scan_layout made;
-    char what[512], like[192] = "";
-    if (!shape->m || !shape->n || !shape->nnz)
-        return WEFT_OK;
-    x.params.algo = p->algo;
-    x.shape.n = shape->n < COLUMNS ? shape->n : COLUMNS;
-    x.shape.m = shape->mirror ? x.shape.n : shape->m < ROWS ? shape->m : ROWS;
-    x.shape.nnz = shape->nnz < ENTRIES ? shape->nnz : ENTRIES;
-    x.shape.wide = weft__transpose_pos(shape) == WEFT_OFS_64;
-    if (!layout && info->schedule == WEFT_SCHEDULE_GPU && p->algo == WEFT_TRANSPOSE_ALGO_SCAN) {
-        weft__scan_layout_make(&made, ctx, shape, p);
-        layout = &made;
-    }
-    if (layout)
-        trial_like(&x, layout, like, sizeof like, p);
-    snprintf(what, sizeof what,
-             "transpose %s, %d bits, wide %d, algo %d, wg %d, ipt %d, bits %d, passes %d, rows given %d, positions %d, "
-             "mirror %d, "
-             "log columns %d, rows %d, entries %d%s",
-             weft_type_name(shape->type), (int)weft_ofs_bytes(shape->ofs) * 8, x.shape.wide, (int)p->algo, p->gpu.wg,
-             p->gpu.ipt, info->schedule == WEFT_SCHEDULE_CPU ? p->cpu.bits : p->gpu.bits, info->passes,
-             shape->rows_given, shape->val_positions, shape->mirror, (int)weft__bits_for(x.shape.n),
-             (int)weft__bits_for(x.shape.m) / 4, (int)weft__bits_for(x.shape.nnz) / 4,
-             like); // few say little of more
+    struct transpose x = {ctx, method, shape, info, made};
+    char what[512];
+    // The hash stands for all that programs are compiled with. The rest says what the problems show: few say little of more.
+    snprintf(
+        what, sizeof what,
+        "transpose %s, %d bits, algo %d, wg %d, ipt %d, bits %d, passes %d, rows given %d, positions %d, mirror %d, "
+        "log columns %d, rows %d, entries %d, programs %016llx",
+        weft_type_name(shape->type), (int)weft_ofs_bytes(shape->ofs) * 8, (int)p->algo, p->gpu.wg, p->gpu.ipt,
+        info->schedule == WEFT_SCHEDULE_CPU ? p->cpu.bits : p->gpu.bits, info->passes, shape->rows_given,
+        shape->val_positions, shape->mirror, (int)weft__bits_for(least(shape->n, WEFT__FEW_COLUMNS)),
+        (int)weft__bits_for(least(shape->m, shape->mirror ? WEFT__FEW_COLUMNS : ROWS)) / 4,
+        (int)weft__bits_for(least(shape->nnz, ENTRIES)) / 4, (unsigned long long)made->programs);
     return weft__selftest(ctx, what, transpose_trial, &x);
 }
 

@@ -3,15 +3,19 @@
 #pragma once
 
 #include "host/src/core/selftest.h"
-#include "host/src/transpose/shape.h"
+#include "host/src/transpose/method.h"
 #include <weft/permute.h>
 
-// Matrices of a smaller shape go through the programs of a plan of `shape` with these parameters, resolved into `info`, and of
-// this layout (ScanTrans on GPUs), which limits of its kernels may have decided. NULL: that of the shape.
+// Small matrices go through the programs of a plan of `shape` by `method`, with the parameters that `info` has. A plan of a
+// problem that has other programs than `made` says counts as one that cannot run.
 // Errors: WEFT_EDEVICE, as weft__selftest.
-weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                                  const struct weft_transpose_params *params, const struct weft_transpose_info *info,
-                                  const struct weft__scan_layout *layout);
+weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__transpose_method *method,
+                                  const struct weft__transpose_shape *shape, const struct weft_transpose_info *info,
+                                  const struct weft__transpose_made *made);
+// One of its problems: 0 diagonals, or 1. Zero: there is no such.
+int weft__transpose_few(struct weft__transpose_few *out, struct weft_context *ctx,
+                        const struct weft__transpose_method *method, const struct weft__transpose_shape *shape,
+                        const struct weft_transpose_info *info, const struct weft__transpose_made *made, int diagonals);
 // The same for a gather of values, and for a permutation of rows and columns.
 weft_status weft__refill_trial(struct weft_context *ctx, enum weft_ofs ofs);
 weft_status weft__permute_trial(struct weft_context *ctx, enum weft_type type, enum weft_ofs ofs,
