@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <weft/scan.h>
+#include <weft/transpose.h>
 
 enum { THREADS = 8, LENGTH = 600 };
 
@@ -83,6 +85,28 @@ static void *tuned_often(void *arg)
     for (int i = 0; i < w->rounds; i++) {
         size_t bytes = 0;
         w->torn += weft_scan_workspace(&bytes, w->ctx, WEFT_SCAN_TYPE_I32, 1000, NULL) != WEFT_OK || !bytes;
+    }
+    return NULL;
+}
+
+// Time for others between a plan's last look at what the context keeps and its trial. A lock would put the threads in an order.
+static cl_kernel CL_API_CALL kernel_late(cl_program program, const char *name, cl_int *error)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
+    return clCreateKernel(program, name, error);
+}
+
+// Plans that try themselves, by plans of their own, while other threads record what was right.
+static void *tried_often(void *arg)
+{
+    struct worker *w = arg;
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
+    for (int i = 0; i < w->rounds; i++) { // each has a record of its own
+        const int64_t n = INT64_C(2) << i % 16, nnz = INT64_C(20) << i / 16 % 4 * 3;
+        struct weft_transpose_plan *plan = NULL;
+        w->torn += weft_transpose_plan_create(&plan, w->ctx, weft_shape(70, n, nnz, types[w->number % 3], WEFT_OFS_32),
+                                              weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_MERGE)) != WEFT_OK;
+        weft_transpose_plan_destroy(&plan);
     }
     return NULL;
 }
@@ -201,8 +225,29 @@ static void test_tuned(struct test_device *dev)
     unlink(path);
 }
 
+static void test_tried(struct test_device *dev)
+{
+    struct weft_context *ctx = context_make(dev, "", NULL);
+    struct worker workers[4];
+    ctx->trials.off = false;
+    weft__cl.clCreateKernel = kernel_late;
+    for (int i = 0; i < 4; i++)
+        workers[i] = (struct worker){.ctx = ctx, .number = i, .rounds = 64};
+    threads_run(workers, 4, tried_often);
+    threads_join(workers, 4);
+    weft__cl.clCreateKernel = clCreateKernel;
+    int64_t failed = 0;
+    for (int i = 0; i < 4; i++)
+        failed += workers[i].torn;
+    tap_is_int(failed, 0, "%s: plans try themselves in four threads", dev->name);
+    tap_ok(ctx->trials.count >= 100, "%s: %zu records of what is right", dev->name, ctx->trials.count);
+    weft_context_destroy(&ctx);
+}
+
 static void test_all(struct test_device *dev)
 {
+    if (!dev->gpu) // whose kernels compile soon
+        test_tried(dev);
     test_failures(dev);
     test_tuned(dev);
 }
