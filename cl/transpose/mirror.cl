@@ -74,12 +74,18 @@ WEFT_INLINE void narrow(ofs_t *begin, ofs_t *end, ofs_t q, idx_t c, idx_t i)
     *end = c < i ? *end : q;
 }
 
+// Position q moved by d, but to first .. last; q + d itself need not fit an ofs_t.
+WEFT_INLINE ofs_t moved(ofs_t q, ofs_t d, ofs_t first, ofs_t last)
+{
+    return q + min(max(d, first - q), last - q);
+}
+
 // Where column i stands in a long row, by two guesses: in a row without gaps it is as far from position *q, which has column
 // *c, as the columns are, in any other nearer; where gaps are alike, it is on the line through both. *begin .. *end - 1, *q and
 // *c as a search goes on from them. Gives the steps taken, and those that a search still takes.
 WEFT_INLINE uint guess(__global const idx_t *col, idx_t i, ofs_t *begin, ofs_t *end, ofs_t *q, idx_t *c)
 {
-    const ofs_t was = *q, far = was + min(max((ofs_t)(i - *c), *begin - was), *end - 1 - was);
+    const ofs_t was = *q, far = moved(was, (ofs_t)(i - *c), *begin, *end - 1);
     const idx_t had = *c;
     narrow(begin, end, was, had, i);
     *q = far;
@@ -90,7 +96,8 @@ WEFT_INLINE uint guess(__global const idx_t *col, idx_t i, ofs_t *begin, ofs_t *
     if (*begin >= *end)
         return 1u;
     const float share = *c != had ? (float)(i - had) / (float)(*c - had) : 0.0f; // equal: columns do not ascend
-    *q = min(max(was + (ofs_t)(share * (float)(far - was)), *begin), *end - 1);
+    const float most = (float)(*end - 1 - was), least = (float)(*begin - was);
+    *q = moved(was, (ofs_t)min(max(share * (float)(far - was), least), most), *begin, *end - 1);
     *c = col[*q];
     if (*c == i)
         return 2u;
@@ -274,7 +281,7 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
                 if (c[u] != i[u]) {
                     ofs_t from = c[u] < i[u] ? q[u] + 1 : begin[u], to = c[u] < i[u] ? end[u] : q[u];
                     if (to - from > LONG) { // the first guess alone, not counted, then as far as the group may go
-                        q[u] = min(max(q[u] + (ofs_t)(i[u] - c[u]), from), to - 1);
+                        q[u] = moved(q[u], (ofs_t)(i[u] - c[u]), from, to - 1);
                         c[u] = col[q[u]];
                         from = c[u] < i[u] ? q[u] + 1 : from;
                         to = c[u] < i[u] ? to : c[u] == i[u] ? from : q[u];
