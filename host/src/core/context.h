@@ -61,7 +61,7 @@ struct weft_context {
     void *log_arg;
     weft_launch_fn *on_launch;
     void *on_launch_arg;
-    pthread_mutex_t mutex; // guards error, programs, stats, cache_told, the counts of tune, what trials were right, kept
+    pthread_mutex_t mutex; // guards error, programs, stats, cache_told, the counts of tune, the records of trials, kept
     struct weft_error error;
     struct weft__program *programs;
     struct weft_build_stats stats;
