@@ -96,8 +96,12 @@ WEFT_INLINE uint guess(__global const idx_t *col, idx_t i, ofs_t *begin, ofs_t *
     if (*begin >= *end)
         return 1u;
     const float share = *c != had ? (float)(i - had) / (float)(*c - had) : 0.0f; // equal: columns do not ascend
-    const float most = (float)(*end - 1 - was), least = (float)(*begin - was);
-    *q = moved(was, (ofs_t)min(max(share * (float)(far - was), least), most), *begin, *end - 1);
+    const ofs_t further = (ofs_t)(share * (float)(far - was));
+#if WEFT_OFS_BITS == 64 // in which the sum fits; on sm_90 the other form takes more than 128 registers
+    *q = min(max(was + further, *begin), *end - 1);
+#else
+    *q = moved(was, further, *begin, *end - 1);
+#endif
     *c = col[*q];
     if (*c == i)
         return 2u;
