@@ -107,7 +107,8 @@ weft_status weft__limit_wave(struct weft_context *ctx, cl_kernel kernel, const c
     const size_t wave = weft__wave_of(ctx, kernel, wg);
     if (wave == (size_t)ctx->device.wave)
         return WEFT_OK;
-    ctx->device.lanes = WEFT_LANES_LOCAL;
+    // Other threads may be laying out plans: weft__caps_of reads it in one piece.
+    __atomic_store_n(&ctx->device.lanes, WEFT_LANES_LOCAL, __ATOMIC_RELAXED);
     low.next_wg = low.wg;
     low.next_local = low.local;
     low.found = 1;

@@ -51,7 +51,8 @@ void weft__define_types(struct weft__defines *d, enum weft_type type, enum weft_
 
 struct weft__caps weft__caps_of(const struct weft_context *ctx)
 {
-    return (struct weft__caps){.lanes = ctx->schedule == WEFT_SCHEDULE_CPU ? WEFT_LANES_LOCAL : ctx->device.lanes,
+    const enum weft_lanes lanes = __atomic_load_n(&ctx->device.lanes, __ATOMIC_RELAXED); // weft__limit_wave sets it
+    return (struct weft__caps){.lanes = ctx->schedule == WEFT_SCHEDULE_CPU ? WEFT_LANES_LOCAL : lanes,
                                .wave = ctx->device.wave,
                                .fp64 = ctx->device.fp64,
                                .int64_atomics = ctx->device.int64_atomics,
