@@ -74,10 +74,11 @@ WEFT_INLINE void narrow(ofs_t *begin, ofs_t *end, ofs_t q, idx_t c, idx_t i)
     *end = c < i ? *end : q;
 }
 
-// Position q moved by d, but to first .. last; q + d itself need not fit an ofs_t.
-WEFT_INLINE ofs_t moved(ofs_t q, ofs_t d, ofs_t first, ofs_t last)
+// q + d, which an ofs_t may not hold: then it wraps, and as what is taken is brought between two places of the row, a guess is lost and
+// nothing else. Steps brought there before they are added take 76 registers in place of 64 on sm_90 (docs/log/mirror.md).
+WEFT_INLINE ofs_t moved(ofs_t q, ofs_t d)
 {
-    return q + min(max(d, first - q), last - q);
+    return (ofs_t)((ulong)q + (ulong)d);
 }
 
 // Where column i stands in a long row, by two guesses: in a row without gaps it is as far from position *q, which has column
@@ -85,7 +86,7 @@ WEFT_INLINE ofs_t moved(ofs_t q, ofs_t d, ofs_t first, ofs_t last)
 // *c as a search goes on from them. Gives the steps taken, and those that a search still takes.
 WEFT_INLINE uint guess(__global const idx_t *col, idx_t i, ofs_t *begin, ofs_t *end, ofs_t *q, idx_t *c)
 {
-    const ofs_t was = *q, far = moved(was, (ofs_t)(i - *c), *begin, *end - 1);
+    const ofs_t was = *q, far = was + min(max((ofs_t)(i - *c), *begin - was), *end - 1 - was);
     const idx_t had = *c;
     narrow(begin, end, was, had, i);
     *q = far;
@@ -96,12 +97,7 @@ WEFT_INLINE uint guess(__global const idx_t *col, idx_t i, ofs_t *begin, ofs_t *
     if (*begin >= *end)
         return 1u;
     const float share = *c != had ? (float)(i - had) / (float)(*c - had) : 0.0f; // equal: columns do not ascend
-    const ofs_t further = (ofs_t)(share * (float)(far - was));
-#if WEFT_OFS_BITS == 64 // in which the sum fits; on sm_90 the other form takes more than 128 registers
-    *q = min(max(was + further, *begin), *end - 1);
-#else
-    *q = moved(was, further, *begin, *end - 1);
-#endif
+    *q = min(max(moved(was, (ofs_t)(share * (float)(far - was))), *begin), *end - 1);
     *c = col[*q];
     if (*c == i)
         return 2u;
@@ -285,7 +281,7 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
                 if (c[u] != i[u]) {
                     ofs_t from = c[u] < i[u] ? q[u] + 1 : begin[u], to = c[u] < i[u] ? end[u] : q[u];
                     if (to - from > LONG) { // the first guess alone, not counted, then as far as the group may go
-                        q[u] = moved(q[u], (ofs_t)(i[u] - c[u]), from, to - 1);
+                        q[u] = min(max(moved(q[u], (ofs_t)(i[u] - c[u])), from), to - 1);
                         c[u] = col[q[u]];
                         from = c[u] < i[u] ? q[u] + 1 : from;
                         to = c[u] < i[u] ? to : c[u] == i[u] ? from : q[u];

@@ -294,49 +294,6 @@ static void test_memory(struct test_device *dev)
     tap_ok(ok && n > 3 && !left, "%s: %d buffers failed, %d objects left", dev->name, n - 2, left);
 }
 
-static void variant_take(void *arg, const struct weft__variant *variant)
-{
-    struct weft__variant *first = arg;
-    if (!first->spec)
-        *first = *variant;
-}
-
-// Guesses near the last position of 32 bits: q + d would leave them.
-static void test_moved(struct test_device *dev)
-{
-    static const char more[] = "\n__kernel void moved_all(__global const int *in, __global int *out)\n{\n"
-                               "    for (int i = 0; i < 4; i++)\n"
-                               "        out[i] = moved(in[4*i], in[4*i + 1], in[4*i + 2], in[4*i + 3]);\n}\n";
-    static const cl_int in[4][4] = {{2080374780, 134217728, 2080374700, 2080374782}, // q, d, first, last
-                                    {2080374780, INT32_MAX, 0, 2080374780},
-                                    {5, -INT32_MAX, 0, 10},
-                                    {100, 7, 90, 110}};
-    static const cl_int want[4] = {2080374782, 2080374780, 0, 107};
-    struct weft__variant v = {0};
-    cl_int got[4], errors[4];
-    weft__mirror_variants(variant_take, &v);
-    const struct weft__caps caps = weft__caps_of(dev->ctx);
-    char *text = weft__program_text(&caps, v.spec, v.defines.text);
-    const char *texts[] = {text, more};
-    struct test_buffer from = test_buffer_make(dev, in, sizeof in), to = test_buffer_make(dev, NULL, sizeof got);
-    cl_program program = clCreateProgramWithSource(weft_context_cl(dev->ctx), 2, texts, NULL, &errors[0]);
-    errors[1] = clBuildProgram(program, 0, NULL, weft__program_options(&caps), NULL, NULL);
-    cl_kernel kernel = clCreateKernel(program, "moved_all", &errors[2]);
-    if (errors[1] || errors[2])
-        tap_bail("%s: moved does not compile", dev->name);
-    clSetKernelArg(kernel, 0, sizeof from.mem, &from.mem);
-    clSetKernelArg(kernel, 1, sizeof to.mem, &to.mem);
-    errors[3] = clEnqueueNDRangeKernel(dev->queue, kernel, 1, NULL, &(size_t){1}, &(size_t){1}, 0, NULL, NULL);
-    test_buffer_read(dev, &to, got, sizeof got);
-    tap_ok(!errors[3] && !memcmp(got, want, sizeof got), "%s: guesses beyond the last position: %d %d %d %d", dev->name,
-           got[0], got[1], got[2], got[3]);
-    clReleaseKernel(kernel);
-    clReleaseProgram(program);
-    test_buffer_free(&from);
-    test_buffer_free(&to);
-    free(text);
-}
-
 // Shapes that AUTO tries to mirror, by their size alone.
 static void test_dense(struct test_device *dev)
 {
@@ -431,7 +388,6 @@ static void each_device(struct test_device *dev)
     if (!dev->checker) { // no kernel runs
         test_dense(dev);
         test_huge(dev);
-        test_moved(dev);
     }
     tap_ok(check(dev, matrix_make(BAND, NONE, 1, WEFT_TYPE_F32, WEFT_OFS_32), 1, why), "%s: 1 x 1%s", dev->name, why);
     test_learns(dev);
