@@ -214,7 +214,7 @@ static void source_run(struct bench *b, const struct bench_source *source)
         if (status) {
             bench_complain("%s%s", err.text[0] ? err.text : weft_status_text(status),
                            status == WEFT_EUNSUPPORTED && strstr(err.text, "complex") ? " (--complex real|imag)" : "");
-            b->unreadable = 1;
+            b->refused = 1;
             continue;
         }
         b->matrix = name;
@@ -446,7 +446,7 @@ static int run(int argc, char **argv)
     if (o->list) {
         status = list_print(&b);
         close_all(&b);
-        return b.unreadable && !status ? BENCH_USAGE : status;
+        return b.refused && !status ? BENCH_USAGE : status;
     }
     if (o->compare)
         return compare_run(&b);
@@ -467,7 +467,7 @@ static int run(int argc, char **argv)
         load_announce(b.table);
     if (status < 0 && o->tune_write) {
         bench_tune_run(&b);
-        status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.unreadable || !b.lines ? BENCH_USAGE : BENCH_OK;
+        status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.refused || !b.lines ? BENCH_USAGE : BENCH_OK;
     }
     if (status < 0) {
         if (o->study)
@@ -479,18 +479,18 @@ static int run(int argc, char **argv)
         }
         for (size_t i = 0; i < o->nsources && matrices; i++)
             source_run(&b, &o->sources[i]);
-        if (!b.lines && !b.unreadable && !b.failed && o->sweep)
+        if (!b.lines && !b.refused && !b.failed && o->sweep)
             bench_complain("nothing ran: no algorithm that was chosen has tuning axes here (-a all tries every one)");
-        else if (!b.lines && !b.unreadable && !b.failed)
+        else if (!b.lines && !b.refused && !b.failed)
             bench_complain("nothing ran: no backend here has what was asked for (--list, --help)");
         for (int i = 0; i < o->ntune && b.lines; i++)
             if (!b.tuned[i]) {
                 bench_complain("nothing that ran has a tuning axis \"%s\"", o->tune[i].name);
-                b.unreadable = 1;
+                b.refused = 1;
             }
         if (o->profile && b.lines)
             profile_write(&b);
-        status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.unreadable || !b.lines ? BENCH_USAGE : BENCH_OK;
+        status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.refused || !b.lines ? BENCH_USAGE : BENCH_OK;
     }
     close_all(&b);
     return status;

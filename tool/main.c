@@ -125,8 +125,9 @@ static const struct tool_command {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, OPTIONS = sizeof all_options / sizeof *all_options };
 
-static const char exits[] = "exit status: 0 done; 1 a result was wrong; 2 bad usage, or a file that cannot be read or "
-                            "written;\n3 device or driver failed\n";
+static const char exits[] =
+    "exit status: 0 done; 1 a result was wrong; 2 bad usage, a device that is not in the list, or a file "
+    "that\ncannot be read or written; 3 there is no device, or it or its driver failed\n";
 
 __attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
 {

@@ -412,7 +412,7 @@ int bench_compare(struct bench *bench)
             status = complain("out of host memory");
         else
             bench_outputs_commit(bench, 1);
-        if (bench->unreadable)
+        if (bench->refused)
             status = BENCH_USAGE;
         cJSON_free(text);
         cJSON_Delete(document);

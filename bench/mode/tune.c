@@ -281,7 +281,7 @@ static int inputs_make(struct search *s)
                                     &err);
         if (status) {
             bench_complain("%s", err.text[0] ? err.text : weft_status_text(status));
-            s->bench->unreadable = 1;
+            s->bench->refused = 1;
             return 0;
         }
         s->nmatrices++;
@@ -384,7 +384,7 @@ static int job_run(struct search *s)
     double faster = best && gain(best, &s->tried[0]) >= GAIN ? gain_settled(s, best) : 0;
     bench_progress_end();
     if (!best) {
-        if (table && !s->bench->unreadable)
+        if (table && !s->bench->refused)
             fprintf(table, "  %-17s %5d  not run: %s\n", s->job->row, s->job->bytes, s->why);
         return 1;
     }
@@ -475,7 +475,7 @@ void bench_tune_run(struct bench *b)
                     "device %d: %.50s, driver %.20s: tuning for %.0f s, %d rows\n  %-17s %5s  %-13s %6s  values\n",
                     slot->device.info.index, slot->device.info.name, slot->device.info.driver, (end - begin) * 1e-3,
                     left, "operation", "bytes", "points tried", "gain");
-        for (int j = 0; j < JOBS && !b->unreadable; j++) {
+        for (int j = 0; j < JOBS && !b->refused; j++) {
             s->job = &jobs[j];
             axes_find(s);
             if (!wanted(b, slot, s->job) || !s->axes.count)
@@ -487,12 +487,12 @@ void bench_tune_run(struct bench *b)
                 continue;
             }
             s->until_ms = now + (end - now) * 0.8 / left--; // the rest settles the best
-            b->unreadable |= !job_run(s);
+            b->refused |= !job_run(s);
             inputs_free(s);
             b->lines++;
         }
     }
-    if (b->table && !b->unreadable && b->lines)
+    if (b->table && !b->refused && b->lines)
         fprintf(b->table, "in %s\n", path);
     free(s);
 }

@@ -171,7 +171,8 @@ static struct check_spmv check_of(const struct bench_run *run)
                                .type = data->type,
                                .alpha = 1,
                                .x = data->x,
-                               .flushes = data->type == WEFT_TYPE_F32 && !strcmp(run->algo, "coo_atomic")};
+                               .flushes = data->type == WEFT_TYPE_F32 && !strcmp(run->algo, "coo_atomic") && run->ctx &&
+                                          weft_context_device(run->ctx)->lanes == WEFT_LANES_PTX};
 }
 
 // y is fresh memory each time, as that of a program's first call.

@@ -96,7 +96,7 @@ void bench_output_failed(struct bench *b, const struct weft__out *out, int error
     const char *const paths[BENCH_OUTS] = {o->json, o->csv, o->trace, o->html};
     const char *path = paths[out - b->outs];
     bench_complain("%s cannot be written: %s", bench_word_is_stream(path) ? "standard output" : path, strerror(error));
-    b->unreadable = 1;
+    b->refused = 1;
 }
 
 void bench_outputs_commit(struct bench *b, int good)
@@ -151,7 +151,7 @@ static void result_emit(struct bench *b, struct device_slot *slot, double ref_ms
     b->lines++;
     if (result->outcome == BENCH_REFUSED && b->options.sweep) // one that was asked for has a record
         return;
-    b->unreadable |= result->outcome == BENCH_REFUSED;
+    b->refused |= result->outcome == BENCH_REFUSED;
     bench_record_emit(b, r);
 }
 
@@ -210,7 +210,7 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
             bench_output_failed(b, &b->outs[BENCH_OUT_JSON], error);
         b->wrong |= result.outcome == BENCH_DIFFERS;
         b->failed |= result.outcome == BENCH_FAILED;
-        b->unreadable |= result.outcome == BENCH_REFUSED;
+        b->refused |= result.outcome == BENCH_REFUSED;
         b->lines++;
         return;
     }

@@ -26,7 +26,7 @@ struct bench {
     FILE *table;                     // NULL: none
     struct bench_profile profile;
     struct bench_table columns;
-    int wrong, failed, unreadable, lines;
+    int wrong, failed, refused, lines;
     int tuned[BENCH_AXES_MAX]; // nonzero: something that ran has this axis of --tune
     char command[1024];        // the command line, cut when it is longer
     // The block that is running: one operation on one matrix.

@@ -74,8 +74,8 @@ WEFT_INLINE void narrow(ofs_t *begin, ofs_t *end, ofs_t q, idx_t c, idx_t i)
     *end = c < i ? *end : q;
 }
 
-// q + d, which an ofs_t may not hold: then it wraps, and as what is taken is brought between two places of the row, a guess is lost and
-// nothing else. Steps brought there before they are added take 76 registers in place of 64 on sm_90 (docs/log/mirror.md).
+// q + d, which an ofs_t may not hold: then it wraps. What is taken is brought between two places of the row, so that a guess is lost and
+// nothing else. Steps brought there before they are added take 76 registers on sm_90, these 64 (docs/log/mirror.md).
 WEFT_INLINE ofs_t moved(ofs_t q, ofs_t d)
 {
     return (ofs_t)((ulong)q + (ulong)d);

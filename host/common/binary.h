@@ -8,9 +8,9 @@
 int bench_binary_is(const char *path);
 
 // The matrix, with values of `type` (as_stored: of those in the file) and offsets of `ofs`. info gets sizes, field and bytes.
-// Every index is checked. Errors, with the path in err->text: WEFT_EIO; WEFT_EFORMAT the file is cut, of another machine's order
-// of bytes, or no matrix; WEFT_ERANGE a value or the entries do not fit the type or ofs, or memory does not fit `limit` (bytes, 0: as weft_mtx_params);
-// WEFT_ENOMEM.
+// Every index is checked. limit: bytes of memory, 0: as weft_mtx_params.
+// Errors, with the path in err->text: WEFT_EIO; WEFT_EFORMAT the file is cut, of another machine's order of bytes, or no matrix;
+//         WEFT_ERANGE a value or the entries do not fit the type or ofs, or memory the limit; WEFT_ENOMEM.
 weft_status bench_binary_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path, enum weft_type type,
                               int as_stored, enum weft_ofs ofs, int64_t limit, struct weft_error *err);
 

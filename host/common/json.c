@@ -14,5 +14,9 @@ cJSON *bench_json_whole(uint64_t value)
 
 int bench_json_count(cJSON *object, const char *name, uint64_t value)
 {
-    return cJSON_AddItemToObject(object, name, bench_json_whole(value));
+    cJSON *const item = bench_json_whole(value);
+    const int added = cJSON_AddItemToObject(object, name, item);
+    if (!added)
+        cJSON_Delete(item);
+    return added;
 }

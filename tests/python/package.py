@@ -466,6 +466,14 @@ def test_pyopencl():
     other = weft.csr(a) @ x
     ok(np.allclose(other.get(), a @ x.get()), "in a context that the matrix does not know")
     ok(np.allclose((w @ x[::1][0:40]).get(), a @ x.get()), "a slice")
+    fixed, quick = w.plan(reproducible=True), w.plan(1000)
+    kept = fixed.info["algorithm"]
+    for changed in (False, True):
+        if changed:
+            a.data[:] *= 2
+            w.update()
+        ok(np.array_equal((fixed @ x).get(), fixed @ x.get()) and np.allclose((quick @ x).get(), a @ x.get()) and
+           fixed.info["algorithm"] == kept == "csr_fixed", f"plans take x of pyopencl, each as itself{', after an update' * changed}")
     why = raises(lambda: w @ pyopencl.array.to_device(queue, np.arange(80, dtype="f"))[::2])
     ok(isinstance(why, ValueError), f"a slice with steps: {why}")
     for m, n in ((0, 40), (3, 40), (3, 0)):

@@ -325,6 +325,44 @@ static void check_given(struct test_device *dev)
     weft_csr_free(&a);
 }
 
+// csr_merge's kernel takes smaller work-groups than the device; all others take what the device does.
+static cl_int CL_API_CALL merge_small(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
+                                      size_t size, void *value, size_t *needed)
+{
+    char name[64] = "";
+    const cl_int error = clGetKernelWorkGroupInfo(kernel, device, what, size, value, needed);
+    if (error == CL_SUCCESS && what == CL_KERNEL_WORK_GROUP_SIZE &&
+        clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+        !strcmp(name, "spmv_csr_merge"))
+        *(size_t *)value = 64;
+    return error;
+}
+
+// The choice stays where its kernel wants smaller work-groups.
+static void check_limited(struct test_device *dev)
+{
+    struct weft_csr a;
+    struct weft_device_csr d = {0};
+    struct weft_spmv_plan *plan = NULL;
+    if (weft_generate(&a, "heavy:20000,20000,200000,15000", weft_generate_params(.type = WEFT_TYPE_F32), NULL))
+        tap_bail("out of memory");
+    if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
+        weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a))
+        tap_bail("%s", test_error(dev));
+    weft__cl.clGetKernelWorkGroupInfo = merge_small;
+    const weft_status status =
+        weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR));
+    weft__cl.clGetKernelWorkGroupInfo = clGetKernelWorkGroupInfo;
+    const struct weft_spmv_info *info = status ? NULL : weft_spmv_plan_info(plan);
+    tap_ok(info && info->params.policy.algo == WEFT_SPMV_ALGO_CSR_MERGE && info->params.gpu.wg <= 64,
+           "%s: a kernel of work-groups of 64: %s, %d: %s", dev->name,
+           info ? weft_spmv_algo_name(info->params.policy.algo) : "none", info ? info->params.gpu.wg : 0,
+           info ? info->why : test_error(dev));
+    weft_spmv_plan_destroy(&plan);
+    weft_device_csr_free(&d);
+    weft_csr_free(&a);
+}
+
 // Rows of no to four entries, and one of all columns, with more of them for two units than a processor learns by heart. The long row is
 // nothing to a hybrid, which a CPU takes where enough products pay for it, but not where sums in f64 are to round once, where
 // a width is given, or where padding is not allowed. Without the long row the formats of whole slices are better.
@@ -466,6 +504,7 @@ static void each_device(struct test_device *dev)
         check_lanes(dev, C_FEW, 16);
         check_lanes(dev, C_EVERY_40TH, 2);
         check_given(dev);
+        check_limited(dev);
     }
     if (!dev->gpu && !dev->checker)
         check_hybrid(dev);

@@ -8,6 +8,7 @@
 // and tuning values: each takes kernels of its own, so that few of them give many cases a second. What was done is written
 // to the standard output, as JSON. Exit status 1: something was wrong.
 #include "soak.h"
+#include "host/common/json.h"
 #include "host/common/streams.h"
 #include "host/common/word.h"
 #include "host/internal/inside.h"
@@ -202,7 +203,7 @@ static void report(struct place *places, int nplaces, const struct options *o, i
         cJSON_AddItemToArray(rows, row);
     }
     cJSON_AddStringToObject(all, "weft", WEFT_VERSION);
-    cJSON_AddNumberToObject(all, "seed", (double)o->seed);
+    bench_json_count(all, "seed", o->seed);
     cJSON_AddNumberToObject(all, "from", (double)o->from);
     cJSON_AddNumberToObject(all, "kinds", (double)o->kinds);
     cJSON_AddNumberToObject(all, "most", (double)o->most);

@@ -171,14 +171,13 @@ class _Owner:
         with self:
             given = [self.buffer(array) for array in (indptr, indices, data)]
             made = [self.buffer_out(array) for array in out]
-            plan = _c.canonical_plan(self.ctx, shape)
+            plan = ffi.gc(_c.canonical_plan(self.ctx, shape), lambda p, keep=self.ctx: _c.canonical_destroy(p))
             try:
                 _c.canonical_run(self.ctx, plan, self.queue, _c.device_csr(shape, *given), _c.device_csr(shape, *made))
                 for mem, array in zip(made, out):
                     self.take(mem, array)
             finally:
                 self.finish()
-                _c.canonical_destroy(plan)
         left = int(out[0][-1])
         return out if left == shape.nnz else (out[0], out[1][:left].copy(), out[2][:left].copy())
 

@@ -392,7 +392,7 @@ class csr:
 
     def _product(self, x: Any, plan: Optional[Plan] = None) -> Any:
         if is_pyopencl(x):
-            return self._product_pyopencl(x)
+            return self._product_pyopencl(x, plan)
         if sp.issparse(x) or isinstance(x, csr):
             return self.toscipy() @ (x.toscipy() if isinstance(x, csr) else x)
         x = _operand(x)
@@ -401,11 +401,11 @@ class csr:
         y = self._vector(np.asarray(x), plan._prepared.owner if plan is not None else None, plan)
         return np.asmatrix(y) if isinstance(x, np.matrix) and not is_array(self._container) else y
 
-    def _product_pyopencl(self, x: Any) -> Any:
+    def _product_pyopencl(self, x: Any, plan: Optional[Plan]) -> Any:
         """A @ x for a vector in device memory, a buffer or an array: nothing comes to the host."""
         import pyopencl.array
         if isinstance(x, pyopencl.Buffer):
-            return self._product_buffer(x, pyopencl)
+            return self._product_buffer(x, pyopencl, plan)
         if x.ndim != 1 or x.shape[0] != self.shape[1]:
             raise ValueError(f"the matrix is {self.shape[0]} x {self.shape[1]}, the vector has the shape {x.shape}")
         kind = _c.TYPES.get(x.dtype.str[1:])
@@ -416,14 +416,14 @@ class csr:
             raise ValueError("x is a pyopencl array whose elements do not lie side by side")
         if self.nnz == 0:  # arrays of nothing have no buffer
             return pyopencl.array.zeros(x.queue, self.shape[0], x.dtype)
-        owner = self._owner_of(x)
+        owner = self._owner_of(x, plan)
         y: Any = pyopencl.array.empty(x.queue, self.shape[0], x.dtype)
         x = x if not x.offset else x.copy()
         x.finish()
-        self._product_there(owner, kind, x.base_data, y.base_data)
+        self._product_there(owner, kind, x.base_data, y.base_data, plan)
         return y
 
-    def _product_buffer(self, x: Any, cl: Any) -> Any:
+    def _product_buffer(self, x: Any, cl: Any, plan: Optional[Plan]) -> Any:
         """The same for values of the matrix's type in a buffer of pyopencl, which nobody writes any more."""
         kind = _c.TYPES.get(self.dtype.str[1:])
         if kind is None:
@@ -432,20 +432,20 @@ class csr:
         if x.size < self.shape[1] * size:
             raise ValueError(f"x is a buffer of {x.size} bytes, {self.shape[1]} values of {self.dtype} need {self.shape[1] * size}")
         y = cl.Buffer(x.context, cl.mem_flags.READ_WRITE, max(1, self.shape[0] * size))
-        self._product_there(self._owner_of(x), kind, x, y)
+        self._product_there(self._owner_of(x, plan), kind, x, y, plan)
         return y
 
-    def _product_there(self, owner: _Owner, kind: int, x: Any, y: Any) -> None:
-        plan = self._plan_for(owner, kind)
+    def _product_there(self, owner: _Owner, kind: int, x: Any, y: Any, given: Optional[Plan]) -> None:
+        plan = self._plan_for(owner, kind, given if given is not None and given._prepared.owner is owner else None)
         with owner:
             _c.spmv_run(owner.ctx, plan.plan, owner.queue, ffi.cast("cl_mem", x.int_ptr), ffi.cast("cl_mem", y.int_ptr))
             owner.finish()
 
-    def _owner_of(self, x: Any) -> _Owner:
-        """The owner of the array's OpenCL context: the matrix's own where it is the same, else one that is kept."""
-        known = self._where()
-        if int(ffi.cast("uintptr_t", known.cl_context)) == x.context.int_ptr:
-            return known
+    def _owner_of(self, x: Any, plan: Optional[Plan] = None) -> _Owner:
+        """The owner of the array's OpenCL context: the plan's or the matrix's own where it is the same, else one that is kept."""
+        for known in ([plan._prepared.owner] if plan is not None else []) + [self._where()]:
+            if int(ffi.cast("uintptr_t", known.cl_context)) == x.context.int_ptr:
+                return known
         for owner, _ in list(self._there().plans):
             if int(ffi.cast("uintptr_t", owner.cl_context)) == x.context.int_ptr:
                 return owner

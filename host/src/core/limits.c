@@ -47,6 +47,11 @@ struct weft__limit weft__limit_begin(struct weft_context *ctx)
     return limit;
 }
 
+bool weft__limit_found(void)
+{
+    return low.found;
+}
+
 #define LIMIT_ROUNDS 8 // each halves at least, or leaves room for what compilers add
 int weft__limit_again(struct weft__limit *limit, weft_status status)
 {

@@ -37,6 +37,8 @@ struct weft__limit {
 };
 struct weft__limit weft__limit_begin(struct weft_context *ctx);
 int weft__limit_again(struct weft__limit *limit, weft_status status);
+// Was the last kernel of this thread refused for its limit, so that create will run once more?
+bool weft__limit_found(void);
 #define WEFT__LIMITED(status, ctx, create)                                                                             \
     for (struct weft__limit limit = weft__limit_begin(ctx); (status) = (create), weft__limit_again(&limit, (status));) \
     continue

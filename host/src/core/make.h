@@ -29,8 +29,7 @@ struct weft__make {
 
 // Memory of the host, all zeros; NULL after a failure. The caller frees it. `what` is for the message: "a scan plan".
 void *weft__make_memory(struct weft__make *make, size_t bytes, const char *what);
-// A kernel into *out. It counts in make.programs after a failure as well: with one from the begin nothing is made, and the hash
-// is there.
+// A kernel into *out. It counts in make.programs after a failure as well: a make that starts with one makes nothing and gets the hash.
 void weft__make_kernel(struct weft__make *make, struct weft__kernel **out, const struct weft__kernel_spec *spec,
                        const struct weft__defines *defines);
 // Milliseconds in which weft__make_kernel has compiled and loaded programs in this thread, in all contexts.

@@ -156,16 +156,17 @@ weft_status weft__litmus(uint64_t *out_wrong, struct weft_context *ctx, double s
         if ((protocol == CHAINED || protocol == PAIR) && !caps.int64_atomics)
             continue;
         for (int mutant = 0; mutant <= CHANGES && !status; mutant++) {
-            struct weft__litmus_result result = {
+            const struct weft__litmus_result begin = {
                 .protocol = protocols[protocol].name,
                 .used_by = protocols[protocol].used_by,
                 .change = mutant ? protocols[protocol].changes[mutant - 1] : NULL,
                 .used = (protocol != LAST && protocol != PAIR && protocol != GROUP) || caps.fence,
             };
-            if (mutant && !result.change)
+            if (mutant && !begin.change)
                 continue;
-            status =
-                form_run(ctx, queue, protocol, mutant, seconds / (double)PROTOCOLS * (mutant ? 0.125 : 0.75), &result);
+            struct weft__litmus_result result;
+            const double share = seconds / (double)PROTOCOLS * (mutant ? 0.125 : 0.75);
+            WEFT__LIMITED(status, ctx, (result = begin, form_run(ctx, queue, protocol, mutant, share, &result)));
             if (!mutant && result.used)
                 *out_wrong += result.wrong;
             if (!status && fn)

@@ -92,11 +92,11 @@ static int is_matrix(const char *name)
 }
 
 // Go to the member called `wanted`; without one, to the matrix, or else note in `only` the first .mtx member and in
-// *count their number. Members that are passed over are unpacked too, by their sizes up to the limit.
+// *count their number. Members that are passed over are unpacked too, by their sizes up to the limit; those of an archive that is not
+// compressed are no more than it.
 static weft_status member_find(const struct archive_stream *self, const char *wanted, int *found, char **only,
                                int *count, struct weft_error *err)
 {
-    const int64_t limit = weft__mtx_limit(self->limit, self->base.total_bytes);
     struct archive_entry *entry;
     size_t passed = 0;
     int code;
@@ -110,9 +110,12 @@ static weft_status member_find(const struct archive_stream *self, const char *wa
         if (file && !wanted && is_mtx(name) && ++*count == 1 && !(*only = strdup(name)))
             return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
         passed = weft__add(passed, archive_entry_size(entry) > 0 ? (size_t)archive_entry_size(entry) : 0);
-        if (passed > (size_t)limit)
+        const int64_t read = archive_filter_bytes(self->archive, -1),
+                      bytes = read > self->base.total_bytes ? read : self->base.total_bytes,
+                      limit = weft__mtx_limit(self->limit, bytes);
+        if (passed > (size_t)limit && passed > (size_t)bytes)
             return weft__error(err, WEFT_ERANGE,
-                               "other members unpack to more than the limit of %lld bytes for a file of this length "
+                               "its members unpack to more than the limit of %lld bytes for a file of this length "
                                "(raise it with --limit, limit_bytes of weft_mtx_params)",
                                (long long)limit);
     }

@@ -3,7 +3,6 @@
 // is free, into arrays of its own; the arrays of all blocks, in order, become the matrix. Nothing is sized by
 // what the file claims, only by what it holds, until both agree. Errors stay in their blocks, and the first in the
 // order of the file is reported, so that messages do not depend on threads.
-#include "host/src/core/check.h"
 #include "host/src/matrix/csr_build.h"
 #include "host/src/matrix/indices.h"
 #include "host/src/core/error.h"

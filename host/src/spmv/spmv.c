@@ -209,8 +209,10 @@ static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue q
         weft__quiet_end(&error);
         if (!status)
             break;
-        if (status != WEFT_EDEVMEM && status != WEFT_ERANGE)
-            return weft__fail_again(plan->ctx, &error);
+        if ((status != WEFT_EDEVMEM && status != WEFT_ERANGE) || weft__limit_found()) {
+            weft__fail_again(plan->ctx, &error);
+            return status; // a limit of a kernel: the whole plan once more, with less
+        }
         state_drop(plan, &before);
         if (!converts)
             return rows_create(plan, queue, algo);
@@ -234,8 +236,10 @@ static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue
     *created = !status && plan->info.params.policy.algo == recorded;
     if (*created)
         return WEFT_OK;
-    if (status == WEFT_ENOMEM || status == WEFT_EDEVICE)
-        return weft__fail_again(plan->ctx, &error);
+    if (status == WEFT_ENOMEM || status == WEFT_EDEVICE) {
+        weft__fail_again(plan->ctx, &error);
+        return status;
+    }
     weft__tell(plan->ctx, "the recorded choice of %s is measured again: %.200s", weft_spmv_algo_name(recorded),
                status ? error.text : "it became another");
     state_drop(plan, asked);

@@ -192,10 +192,18 @@ static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, 
         if (is_not_here(status))
             continue;
         double ms = 0;
-        if (!status)
+        struct weft_error error = {0};
+        if (!status) { // some drivers allocate when a kernel first runs
+            weft__quiet_begin(plan->ctx);
             status = candidate_time(c, queue, x, y, best_ms, &ms);
+            weft__quiet_end(&error);
+            if (status && status != WEFT_EDEVMEM)
+                weft__fail_again(plan->ctx, &error);
+        }
         if (status) {
             weft_spmv_plan_destroy(&c);
+            if (status == WEFT_EDEVMEM)
+                continue;
             return status;
         }
         const double total = products > 0 ? c->info.convert_ms + products * ms : ms;
@@ -261,10 +269,10 @@ char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version
         "host %d, semiring %d\n%s",
         version, (unsigned long long)kernels, (long long)plan->a.m, (long long)plan->a.n, (long long)plan->a.nnz,
         (int)plan->a.type, (int)plan->type, (int)plan->acc, (int)plan->a.ofs, (unsigned long long)structure,
-        (int)ctx->schedule, (int)ctx->device.lanes, ctx->device.wave, ctx->device.fence, (unsigned long long)ctx->salt,
-        (unsigned long long)rows_hash(ctx), (int)p->policy.algo, (long long)p->policy.products,
-        (long long)p->format.width, p->format.max_padding, p->format.sigma, z.lanes, z.wg, z.ipt, z.rows, z.read,
-        p->format.host_rest, (int)p->problem.semiring, plan->semiring.text);
+        (int)ctx->schedule, (int)__atomic_load_n(&ctx->device.lanes, __ATOMIC_RELAXED), ctx->device.wave,
+        ctx->device.fence, (unsigned long long)ctx->salt, (unsigned long long)rows_hash(ctx), (int)p->policy.algo,
+        (long long)p->policy.products, (long long)p->format.width, p->format.max_padding, p->format.sigma, z.lanes,
+        z.wg, z.ipt, z.rows, z.read, p->format.host_rest, (int)p->problem.semiring, plan->semiring.text);
     return weft__cache_key(&ctx->device, TUNE_VERSION, text);
 }
 

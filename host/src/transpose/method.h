@@ -19,7 +19,7 @@ struct weft__transpose_few {
     struct weft_transpose_params params;
     int diagonals; // on each side of the main one, of a square; 0: entries are scattered
 };
-// Where a trial has more columns than WEFT__FEW_COLUMNS, so many of them have entries, at both ends: the others are one gap.
+// Where a trial has more columns than WEFT__FEW_COLUMNS, WEFT__FEW_APART have entries, at both ends: the others are one gap.
 #define WEFT__FEW_COLUMNS (1 << 17)
 #define WEFT__FEW_APART   8192
 #define WEFT__FEW_CHUNKS  8 // of a trial on a CPU, at most: each has counters or pointers of all columns
@@ -50,7 +50,7 @@ struct weft__transpose_method {
 extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__transpose_scan_cpu,
     weft__transpose_merge_gpu, weft__transpose_merge_cpu;
 
-// The programs of ScanTrans on GPUs for a layout, without making them.
+// The programs of ScanTrans on GPUs for a layout, without making them: for tests, which compare layouts with their trials.
 struct weft__scan_layout;
 uint64_t weft__scan_gpu_programs(struct weft_context *ctx, const struct weft__transpose_shape *shape,
                                  const struct weft__scan_layout *layout);
