@@ -75,6 +75,11 @@ static cl_int CL_API_CALL kernel_info(cl_kernel kernel, cl_kernel_info what, siz
         dead++;
         return CL_INVALID_KERNEL;
     }
+    if (what == CL_KERNEL_REFERENCE_COUNT && value &&
+        size >= sizeof(cl_uint)) { // PoCL's own last a little longer than clFinish
+        *(cl_uint *)value = (cl_uint)kernels[i].references;
+        return CL_SUCCESS;
+    }
     return clGetKernelInfo(kernel, what, size, value, needed);
 }
 
