@@ -7,11 +7,12 @@
 // WEFT_LITMUS: what is tried, and who uses it
 //   1 chained  words of 64 bits, a tag above half a sum: scan/chained.cl. A side says, the other looks, in turn.
 //   2 sort     a word of kind and count: segsort/move.cl. The same.
-//   3 last     both leave a part, the last to come sums them: spmv/share.clh.
+//   3 last     both leave a part, the last to come sums them: spmv/share.clh, transpose/scan_count.cl.
 //   4 pair     both exchange their part with one word, the second finds the first's: spmv/share.clh.
 //   5 flag     one side sets a flag of the launch, the other looks at it: transpose/mirror.cl.
 //   6 group    all work-items of both leave a part, one of them tells, all of the last to come sum: transpose/scan_sums.clh.
-// WEFT_MUTANT: 0 none; 1 an order is swapped, or a step is not atomic; 2 plain stores and loads, without a fence.
+// WEFT_MUTANT: 0 none; 1 an order is swapped, or a step is not atomic; 2 plain stores and loads, without a fence; of 6 words are not
+//              settled before the one tells.
 // Local:   an int for 6.
 // Needs:   WEFT_DEVICE_FENCE; 64-bit atomics for 1 and 4; words zero at first, 2 at each slot; *_met zero; `run` another in each
 //          launch, not 0.

@@ -37,11 +37,11 @@ struct weft__limit {
 };
 struct weft__limit weft__limit_begin(struct weft_context *ctx);
 int weft__limit_again(struct weft__limit *limit, weft_status status);
-// Was the last kernel of this thread refused for its limit, so that create will run once more?
-bool weft__limit_found(void);
 #define WEFT__LIMITED(status, ctx, create)                                                                             \
     for (struct weft__limit limit = weft__limit_begin(ctx); (status) = (create), weft__limit_again(&limit, (status));) \
     continue
+// Was the last kernel of this thread refused for its limit, so that create will run once more?
+bool weft__limit_found(void);
 // WEFT_ERANGE where the kernel does not take work-groups of `wg`, or takes more local memory than the device has.
 weft_status weft__limit_check(struct weft_context *ctx, cl_kernel kernel, const char *name, size_t wg);
 // The sub-groups that the driver makes of a work-group of `wg` in this kernel; 0: not told.

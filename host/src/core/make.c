@@ -2,9 +2,9 @@
 // Makes and releases the parts of plans.
 #include "host/src/core/make.h"
 #include "host/src/core/context.h"
+#include "host/src/core/clock.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 void *weft__make_memory(struct weft__make *make, size_t bytes, const char *what)
 {
@@ -12,13 +12,6 @@ void *weft__make_memory(struct weft__make *make, size_t bytes, const char *what)
     if (!out && !make->status)
         make->status = weft__fail(make->ctx, WEFT_ENOMEM, "out of host memory for %s", what);
     return out;
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 static double build_ms(struct weft_context *ctx)
@@ -49,10 +42,10 @@ void weft__make_kernel(struct weft__make *make, struct weft__kernel **out, const
     make->programs = hash_more(hash_more(make->programs + 1, spec->entry), defines->text);
     if (make->status)
         return;
-    const double start = now_ms(), before = build_ms(make->ctx);
+    const double start = weft__now_ms(), before = build_ms(make->ctx);
     make->status = weft__kernel_create(out, make->ctx, spec, defines);
     // The context's sum has what other threads build, too: no more than this call has taken is this thread's.
-    const double built = build_ms(make->ctx) - before, spent = now_ms() - start;
+    const double built = build_ms(make->ctx) - before, spent = weft__now_ms() - start;
     built_ms += built < spent ? built : spent;
 }
 

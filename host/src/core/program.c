@@ -5,6 +5,7 @@
 #include "host/src/core/limits.h"
 #include "host/src/core/quirks.h"
 #include "host/src/core/launches.h"
+#include "host/src/core/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,13 +140,6 @@ char *weft__program_text(const struct weft__caps *caps, const struct weft__kerne
     if (text)
         text_write(text, room, caps, sources, defines);
     return text;
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 // File and line that the #line directives of `text` give to its line `number`; *line is 0 before the first directive.
@@ -319,17 +313,17 @@ static weft_status program_get(cl_program *out, struct weft_context *ctx, const 
     char *key = ctx->cache_dir ? weft__cache_key(&ctx->device, options, text) : NULL;
     cl_program program = NULL;
     weft_status status = entry ? WEFT_OK : weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a program");
-    double start = now_ms();
+    double start = weft__now_ms();
     if (!status && key)
         program = program_load(ctx, key, options);
-    double load_ms = now_ms() - start;
+    double load_ms = weft__now_ms() - start;
     int loaded = program != NULL;
-    start = now_ms();
+    start = weft__now_ms();
     if (!status && !program)
         status = program_compile(&program, ctx, source, text, options);
     if (!status && key && !loaded)
         program_store(ctx, key, program);
-    double compile_ms = now_ms() - start;
+    double compile_ms = weft__now_ms() - start;
     free(key);
     if (status) {
         free(entry);

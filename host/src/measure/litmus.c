@@ -2,13 +2,13 @@
 // Runs the litmus kernels again and again, and counts what went wrong.
 #include "host/src/measure/litmus.h"
 #include "host/src/core/check.h"
+#include "host/src/core/clock.h"
 #include "host/src/core/copy.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/make.h"
 #include "host/src/core/variants.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 static const struct weft__kernel_spec litmus_spec = {"litmus", {"measure/litmus.cl", "scan/words.clh"}};
 static const struct weft__kernel_spec plain_spec = {"litmus", {"measure/litmus.cl"}};
@@ -23,7 +23,7 @@ static const struct {
 } protocols[PROTOCOLS + 1] = {
     [CHAINED] = {"chained", "scan", {"the tag of the second word is not looked at", "plain stores and loads"}},
     [SORT] = {"sort", "segsort", {"kind and count in two words", "in two words, plain stores and loads"}},
-    [LAST] = {"last", "spmv", {"comes first, then leaves its part", "plain stores and loads, no fence"}},
+    [LAST] = {"last", "spmv, transpose", {"comes first, then leaves its part", "plain stores and loads, no fence"}},
     [PAIR] = {"pair", "spmv", {"looks, then leaves its part", "a plain load, then a plain store"}},
     [FLAG] = {"flag", "transpose", {"what was seen is written back", NULL}},
     [GROUP] = {"group", "transpose", {"one tells before the others leave their parts", "words are not settled"}},
@@ -63,13 +63,6 @@ struct runs {
     cl_uint wg, rounds, run;
     int protocol;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 // What the slots hold behind a launch, of the protocols whose groups do not look themselves.
 static weft_status slots_check(struct runs *r, uint64_t *wrong)
@@ -132,11 +125,11 @@ static weft_status form_run(struct weft_context *ctx, cl_command_queue queue, in
                                                               [TOTALS] = {12, "litmus: totals", true}},
                        NBUFFERS);
     r.host = weft__make_memory(&make, r.slots * 16, "a litmus");
-    const double began = now();
+    const double began = weft__now_ms();
     do {
         if (!make.status)
             make.status = launch(&r, result);
-        result->seconds = now() - began;
+        result->seconds = (weft__now_ms() - began) * 1e-3;
     } while (!make.status && (r.run < RUNS_LEAST || (result->seconds < seconds && r.run < RUNS)) &&
              !(mutant && result->wrong));
     free(r.host);

@@ -4,9 +4,9 @@
 #include "host/src/primitive/trial.h"
 #include "host/src/spmv/trial.h"
 #include "host/src/transpose/trial.h"
+#include "host/src/core/clock.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <weft/convert.h>
 #include <weft/selftest.h>
 
@@ -20,16 +20,9 @@ struct run {
     char first[600]; // what is wrong first
 };
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static void say(struct run *r, const char *what, const char *kernels, bool right, weft_status status, const char *text)
 {
-    const double now = now_ms();
+    const double now = weft__now_ms();
     const struct weft_selftest_result result = {what, kernels, right, status, text, now - r->began_ms};
     r->began_ms = now;
     r->seen++;
@@ -51,7 +44,7 @@ static void trial_seen(void *arg, const char *what, const char *kernels, const s
 static size_t begin(struct run *r)
 {
     weft__quiet_begin(r->ctx);
-    r->began_ms = now_ms();
+    r->began_ms = weft__now_ms();
     return r->seen;
 }
 

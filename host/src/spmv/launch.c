@@ -2,9 +2,8 @@
 // Launches of SpMV kernels, and the steps of analyses and conversions: wait, read, sum up sizes, tell the time.
 #include "host/src/matrix/device_csr.h"
 #include "host/src/primitive/scan.h"
+#include "host/src/core/clock.h"
 #include "plan.h"
-
-#include <time.h>
 
 // The scalar as an argument.
 #define SCALAR(name)                                                                                                   \
@@ -81,21 +80,14 @@ weft_status weft__spmv_retain(struct weft_context *ctx, cl_mem *to, cl_mem from)
     return WEFT_OK;
 }
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 struct weft__spmv_clock weft__spmv_clock(void)
 {
-    return (struct weft__spmv_clock){now_ms(), weft__make_built_ms()};
+    return (struct weft__spmv_clock){weft__now_ms(), weft__make_built_ms()};
 }
 
 double weft__spmv_clock_ms(const struct weft__spmv_clock *clock)
 {
-    return now_ms() - clock->start_ms - (weft__make_built_ms() - clock->build_ms);
+    return weft__now_ms() - clock->start_ms - (weft__make_built_ms() - clock->build_ms);
 }
 
 void weft__spmv_make_word(struct weft__make *make, cl_command_queue queue, cl_mem *out, const char *what)

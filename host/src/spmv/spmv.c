@@ -209,9 +209,10 @@ static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue q
         weft__quiet_end(&error);
         if (!status)
             break;
-        if ((status != WEFT_EDEVMEM && status != WEFT_ERANGE) || weft__limit_found()) {
+        const bool limited = status == WEFT_ERANGE && weft__limit_found(); // the whole plan once more, with less
+        if ((status != WEFT_EDEVMEM && status != WEFT_ERANGE) || limited) {
             weft__fail_again(plan->ctx, &error);
-            return status; // a limit of a kernel: the whole plan once more, with less
+            return status;
         }
         state_drop(plan, &before);
         if (!converts)
