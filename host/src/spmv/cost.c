@@ -101,17 +101,16 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 // the second cache keeps. Lanes take longer where x is large or rows are very long, csr_flags where they are short
 // (docs/log/csr-costs.md). On an H100 with an x of 6.9 MB lanes took twice as long as on an H200, and csr_flags takes 1.1 times as
 // long as lanes there.
-#define H200_UNITS    132
-#define JOIN_US       2.0        // a launch behind another that keeps the device busy
-#define LARGE_X       (48 << 10) // bytes for each unit
-#define FLAGS_ROW     8          // entries
-#define LANES_ROW     800        // entries
-#define MEMORY_SCALAR 1.24
-#define MEMORY_LANES  1.22
-#define MEMORY_LONG   1.30 // lanes with long rows
-#define MEMORY_FLAGS  1.24
-#define MEMORY_SLOW   1.40 // lanes with a large x or very long rows, csr_flags with short ones, others in f64
-#define MEMORY_MERGE  1.63
+#define H200_UNITS   132
+#define JOIN_US      2.0        // a launch behind another that keeps the device busy
+#define LARGE_X      (48 << 10) // bytes for each unit
+#define FLAGS_ROW    8          // entries
+#define LANES_ROW    800        // entries
+#define MEMORY_LANES 1.22
+#define MEMORY_LONG  1.30 // lanes with long rows
+#define MEMORY_FLAGS 1.24
+#define MEMORY_SLOW  1.40 // lanes with a large x or very long rows, csr_flags with short ones, others in f64
+#define MEMORY_MERGE 1.63
 static double shared_out(const struct weft_spmv_plan *plan, double h200_us)
 {
     return h200_us * H200_UNITS / plan->ctx->device.compute_units;
@@ -174,6 +173,13 @@ static double second_us(const struct weft_spmv_plan *plan, int lanes)
     return shared_out(plan, SECOND_US * 1e-6 * (together ? fmin(missed, x / SECOND_LINE) : missed));
 }
 
+// Millions of reads of an x that the first cache keeps whole, where they lie apart; the fits below are of reads that run along x or leave
+// that cache (docs/log/csr-costs.md).
+static double gathers(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_x_cached(plan) ? weft__spmv_far_share(plan) * (double)plan->a.nnz * 1e-6 : 0;
+}
+
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
 // One long row runs alone.
 #define WAIT      0.011
@@ -182,6 +188,7 @@ static double second_us(const struct weft_spmv_plan *plan, int lanes)
 // Where x is near and so many rows are so long that the device is busy, each of them takes longer (docs/log/csr-costs.md).
 #define BUSY_ENTRIES (FROM_MEMORY / 2)
 #define BUSY         1.4
+#define GATHER_LANES 1.5
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
     int log = 0;
@@ -200,7 +207,8 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
                           : !wide && weft__spmv_mean_row(plan) >= LONG_ROW ? MEMORY_LONG
                                                                            : MEMORY_LANES;
     return 4.8 + second_us(plan, lanes) +
-           most(from_memory(plan, memory), most(alone, shared_out(plan, 0.12 * groups + step * steps)));
+           most(from_memory(plan, memory),
+                most(alone, shared_out(plan, 0.12 * groups + step * steps + GATHER_LANES * gathers(plan))));
 }
 
 bool weft__spmv_streams(const struct weft_spmv_plan *plan)
@@ -208,43 +216,67 @@ bool weft__spmv_streams(const struct weft_spmv_plan *plan)
     return reads_beside(plan) && weft__spmv_csr_us(plan) > 2 * WEFT__SPMV_KEPT_US;
 }
 
-#define SCALAR_MEAN 6    // entries a row, at most
+#define SCALAR_MEAN                                                                                                    \
+    6 // entries a row that has any, at most: longer ones lie in other lines of the first cache than those beside them
 #define SCALAR_FAR  1    // where x is far: a work-item then waits for one read after the other
 #define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch
 
-bool weft__spmv_scalar_near(const struct weft_spmv_plan *plan)
+static bool scalar_short(const struct weft_spmv_plan *plan)
 {
-    return weft__spmv_x_near(plan) && weft__spmv_mean_row(plan) <= SCALAR_MEAN &&
-           weft__spmv_csr_us(plan) <= WEFT__SPMV_KEPT_US;
+    return (double)plan->a.nnz <= SCALAR_MEAN * (double)(plan->a.m - plan->info.empty_rows);
 }
 
+bool weft__spmv_scalar_near(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_x_near(plan) && scalar_short(plan) && weft__spmv_csr_us(plan) <= WEFT__SPMV_KEPT_US;
+}
+
+// Beyond so many microseconds of bytes the second cache keeps the less of the matrix the more it has, and of twice as many nothing.
+#define SCALAR_KEPT_US 10.0
+#define MEMORY_SCALAR  1.18
+static double scalar_memory_us(const struct weft_spmv_plan *plan)
+{
+    const double us = weft__spmv_csr_us(plan);
+    return weft__spmv_x_near(plan) ? MEMORY_SCALAR * us * fmin(fmax(us / SCALAR_KEPT_US - 1, 0), 1) : 0;
+}
+
+#define GATHER_SCALAR      0.9
+#define GATHER_SCALAR_WIDE 1.9
 static double scalar_rows_us(const struct weft_spmv_plan *plan)
 {
     const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);
     const double groups = ceil((double)plan->a.m / 32) * 1e-3, steps = (double)plan->stats.steps[0] * 1e-3;
     const double alone = (double)plan->stats.max_row * (wide ? 0.065 : 0.042);
     return 4.8 + second_us(plan, 1) +
-           most(from_memory(plan, wide ? MEMORY_SLOW : MEMORY_SCALAR),
-                most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps)));
+           most(scalar_memory_us(plan),
+                most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps +
+                                                 (wide ? GATHER_SCALAR_WIDE : GATHER_SCALAR) * gathers(plan))));
 }
 
 // Blocks of rows, whose y is written once.
 static double scalar_blocks_us(const struct weft_spmv_plan *plan)
 {
     const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
-    return 4.8 + second_us(plan, 0) + shared_out(plan, (is_wide(plan) ? 2.45 : 1.45) * rows + 8 * entries);
+    const int wide = is_wide(plan);
+    const double entry = weft__spmv_x_cached(plan) ? wide ? 5.5 : 3.8 : 8;
+    return 4.8 + second_us(plan, 0) + shared_out(plan, (wide ? 2.45 : 1.45) * rows + entry * entries);
 }
 
 // Entries for each row up to which csr_scalar takes blocks of rows, and the most entries of 32 rows side by side, since the work-group of
-// a full block runs alone (docs/log/hypersparse.md). What they take to find the row of each entry: microseconds, and those of a row.
-#define BLOCKS_MEAN    0.75
-#define BLOCKS_FULLEST 64
-#define BLOCKS_MAKE_US 150
-#define BLOCKS_ROW_US  14e-6
+// a full block runs alone; both are more where the first cache keeps x (docs/log/hypersparse.md). What they take to find the row of each
+// entry: microseconds, and those of a row.
+#define BLOCKS_MEAN           0.75
+#define BLOCKS_MEAN_CACHED    1.25
+#define BLOCKS_FULLEST        64
+#define BLOCKS_FULLEST_CACHED 80
+#define BLOCKS_MAKE_US        150
+#define BLOCKS_ROW_US         14e-6
 bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan)
 {
     const double runs = plan->once ? 1 : (double)plan->info.params.policy.products;
-    if ((double)plan->a.nnz > BLOCKS_MEAN * (double)plan->a.m || plan->stats.fullest > BLOCKS_FULLEST)
+    const bool cached = weft__spmv_x_cached(plan);
+    if ((double)plan->a.nnz > (cached ? BLOCKS_MEAN_CACHED : BLOCKS_MEAN) * (double)plan->a.m ||
+        plan->stats.fullest > (cached ? BLOCKS_FULLEST_CACHED : BLOCKS_FULLEST))
         return false;
     return runs <= 0 || runs * (scalar_rows_us(plan) - scalar_blocks_us(plan)) >=
                             BLOCKS_MAKE_US + shared_out(plan, BLOCKS_ROW_US * (double)plan->a.m);
@@ -253,7 +285,7 @@ bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan)
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
 {
     const int far = !weft__spmv_x_near(plan);
-    if (weft__spmv_mean_row(plan) > (far ? SCALAR_FAR : SCALAR_MEAN) ||
+    if ((far ? weft__spmv_mean_row(plan) > SCALAR_FAR : !scalar_short(plan)) ||
         (double)plan->a.m < (double)SCALAR_ROWS * plan->ctx->device.compute_units)
         return INFINITY;
     return weft__spmv_scalar_gaps(plan) ? scalar_blocks_us(plan) : scalar_rows_us(plan);
@@ -261,12 +293,15 @@ double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
 
 // Tiles that share rows join them: inside the launch, or by a second one where a device has no fence. On NVIDIA's
 // devices csr_merge reads from the second cache what csr_flags finds in the first.
-#define MISS_US 6.0 // a million entries
+#define MISS_US          6.0 // a million entries
+#define GATHER_MERGE     1.0
+#define GATHER_MERGE_ROW 3.0
 double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
 {
     const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
     const int shared = plan->stats.max_row >= WEFT__SPMV_SHARED_ROW;
-    const double row = weft__spmv_x_near(plan) ? 1.1 : 4.7,
+    const double apart = weft__spmv_x_cached(plan) ? weft__spmv_far_share(plan) : 0;
+    const double row = weft__spmv_x_near(plan) ? 1.1 + GATHER_MERGE_ROW * apart : 4.7,
                  entry = 1.5 + (shared ? 1.8 : 0) + (is_wide(plan) ? shared ? 1.9 : 1.1 : 0);
     const double join = shared && !weft__caps_of(plan->ctx).fence ? JOIN_US : 0;
     const double miss =
@@ -275,7 +310,8 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
             : 0;
     return 6.4 + join + second_us(plan, 0) +
            most(from_memory(plan, is_wide(plan) ? MEMORY_SLOW : MEMORY_MERGE),
-                shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries));
+                shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries +
+                                     (shared ? 0 : GATHER_MERGE * gathers(plan))));
 }
 
 double weft__spmv_apart(const struct weft_spmv_plan *plan)
@@ -375,13 +411,18 @@ static struct flags_rates flags_rates(const struct weft_spmv_plan *plan)
     }
 }
 
+#define GATHER_FLAGS      1.7
+#define GATHER_FLAGS_WIDE 2.4
+#define EMPTY_NEAR_WIDE   13.3e-6 // an empty row among those of a near x, with sums of 8 bytes
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
 {
     const struct flags_rates rates = flags_rates(plan);
-    const int scales = weft__spmv_flags_scales(plan);
+    const int scales = weft__spmv_flags_scales(plan), wide = is_wide(plan);
+    const double empty_row = wide && weft__spmv_x_near(plan) ? EMPTY_NEAR_WIDE : 7.3e-6;
     const double empty = scales ? SCALE_US + SCALE_BYTES * scale_us(plan) : flags_empty_us(plan),
                  work = shared_out(plan, flags_rows_us(plan, rates.row) + rates.entry * (double)plan->a.nnz * 1e-6 +
-                                             (scales ? 0 : 7.3e-6 * (double)plan->info.empty_rows));
+                                             (wide ? GATHER_FLAGS_WIDE : GATHER_FLAGS) * gathers(plan) +
+                                             (scales ? 0 : empty_row * (double)plan->info.empty_rows));
     return 6.2 + second_us(plan, 0) + most(from_memory(plan, rates.memory), scales ? empty + work : most(empty, work));
 }
 

@@ -57,6 +57,8 @@ double weft__spmv_csr_more_us(const struct weft_spmv_plan *plan);
 double weft__spmv_shared_more_us(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
+// Elements of panels where the entries of a row lie anywhere: they, and one for each part of a row without any.
+double weft__spmv_panels_elements(const struct weft_spmv_plan *plan);
 // Microseconds of a product by panels, and by CSR beside them: where x is far, with reads that take a sector of the second cache, but
 // for the share `again` of what was read before (again.h); where x is near, by bytes alone, and 0 says that panels do not gain. Then
 // whether they gain, and the products expected make up for the conversion.

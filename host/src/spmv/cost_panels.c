@@ -84,13 +84,25 @@ static double join_us(const struct weft_spmv_plan *plan)
     return (is_wide(plan) ? JOIN_US_WIDE : JOIN_US) * fmax((double)weft__spmv_panels_count(plan) - JOIN_FIRST, 0);
 }
 
+// A part stays empty where none of its row's entries lie in it. Rows count by their lengths: where most are shorter than their mean, more
+// parts are empty than it tells of.
+double weft__spmv_panels_elements(const struct weft_spmv_plan *plan)
+{
+    const double panels = (double)weft__spmv_panels_count(plan);
+    double parts = 0;
+    for (int k = 0; k < WEFT__SPMV_BINS; k++)
+        if (plan->stats.hist[k])
+            parts += (double)plan->stats.hist[k] * panels * pow(1 - 1 / panels, k);
+    return (double)plan->a.nnz + parts;
+}
+
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
 {
     const struct weft__spmv_push_size size = weft__spmv_push_size(plan);
     if (size.buckets)
         return fmax(PANELS_LEAST, push_us(plan, &size));
     const double nnz = (double)plan->a.nnz, parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan),
-                 elements = nnz + parts * exp(-nnz / parts), vec = (double)weft_type_bytes(plan->type);
+                 elements = weft__spmv_panels_elements(plan), vec = (double)weft_type_bytes(plan->type);
     const double bytes = elements * (2 + (double)weft_type_bytes(plan->a.type)) +
                          2 * parts * (double)weft__spmv_acc_bytes(plan) +
                          ((double)plan->a.m + PANELS_X * (double)plan->a.n) * vec;

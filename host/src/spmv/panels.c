@@ -25,7 +25,6 @@
 #include "push.h"
 #include "variants.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static const struct weft__kernel_spec count_spec = {"panels_count", {"spmv/panels_pack.cl"}};
@@ -92,10 +91,9 @@ static int64_t chunk_of(const struct weft_spmv_plan *plan)
 // auto wants entries that lie anywhere. Where many more parts are empty than would be so, rows keep to some of the panels, and CSR
 // finds x in the caches (stencil27:40+unsorted on an H200: 0.0059 ms by CSR, 0.0138 by panels).
 #define CLUSTERED 1.1
-static int is_clustered(const struct panels *s, const struct weft_spmv_plan *plan, int64_t entries)
+static int is_clustered(const struct weft_spmv_plan *plan, int64_t entries)
 {
-    const double nnz = (double)plan->a.nnz, parts = (double)s->parts;
-    return (double)entries > CLUSTERED * (nnz + parts * exp(-nnz / parts));
+    return (double)entries > CLUSTERED * weft__spmv_panels_elements(plan);
 }
 
 // Refuse what would be mostly entries that count for nothing. Rows without entries do not count.
@@ -104,8 +102,7 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
     const double limit = plan->bound > 0 ? plan->bound : plan->info.params.format.max_padding;
     const double nnz = (double)plan->a.nnz, free_rows = plan->bound > 0 ? 0 : (double)plan->a.m;
     const int few = !plan->a.nnz || (double)entries - free_rows <= limit * nnz; // nothing is never too much
-    if (few && s->parts < UINT32_MAX && entries / 128 < INT32_MAX &&
-        (plan->bound <= 0 || !is_clustered(s, plan, entries)))
+    if (few && s->parts < UINT32_MAX && entries / 128 < INT32_MAX && (plan->bound <= 0 || !is_clustered(plan, entries)))
         return WEFT_OK;
     if (plan->trial || plan->bound > 0)
         return WEFT_ERANGE;
