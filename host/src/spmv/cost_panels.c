@@ -149,10 +149,21 @@ static double panels_convert_us(const struct weft_spmv_plan *plan)
     return PANELS_CONVERT_US + PANELS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan) + alone;
 }
 
+// Where rows have so many more empty parts than rows of their mean length would, columns mostly differ in length, too. The first cache then
+// keeps more of x than a sample tells (docs/log/panels.md).
+#define UNEVEN      1.1
+#define UNEVEN_GAIN 0.85 // of the time of CSR, at most
+static double gain_asked(const struct weft_spmv_plan *plan)
+{
+    const double nnz = (double)plan->a.nnz, parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan);
+    return weft__spmv_panels_elements(plan) > UNEVEN * (nnz + parts * exp(-nnz / parts)) ? UNEVEN_GAIN : PANELS_GAIN;
+}
+
 bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again)
 {
     const double csr = weft__spmv_panels_csr_us(plan, again), us = weft__spmv_panels_us(plan);
-    return us <= PANELS_GAIN * csr && (double)plan->info.params.policy.products * (csr - us) >= panels_convert_us(plan);
+    return us <= gain_asked(plan) * csr &&
+           (double)plan->info.params.policy.products * (csr - us) >= panels_convert_us(plan);
 }
 
 bool weft__spmv_panels_shared(const struct weft_spmv_plan *plan, double again, double fullest)
