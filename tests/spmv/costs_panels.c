@@ -2,6 +2,7 @@
 // What panels are expected to cost, and when they repay, by figures alone: no device, nothing runs.
 #include "host/internal/inside.h"
 #include "host/internal/tests.h"
+#include "host/src/spmv/columns.h"
 #include "tests/support/tap.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static void test_panels_elements(void)
                                   .a = {.m = 300, .n = 64, .nnz = 2300, .type = WEFT_TYPE_F32},
                                   .stats = {.hist = {[0] = 100, [1] = 100, [22] = 100}}};
     const double one = weft__spmv_panels_elements(&plan);
-    plan.a.n = plan.x_size = 2 * weft__spmv_panels_cols_most(&plan);
+    plan.a.n = plan.x_size = 2 * (int64_t)weft__spmv_panels_cols_most(&plan);
     const double two = weft__spmv_panels_elements(&plan);
     tap_ok(one == 2400 && weft__spmv_panels_count(&plan) == 2 && fabs(two - 2600) < 0.1,
            "2300 entries in 300 rows are %.1f elements of one panel, %.1f of two", one, two);
