@@ -324,8 +324,9 @@ double weft__spmv_apart(const struct weft_spmv_plan *plan)
 // near the diagonal, as in web graphs, circuits and saddle points, they took 0.87 to 1.01 times: 0.19 to 0.64 of the entries are not
 // near it. R-MAT and entries at random, 0.84 and more, lost (docs/log/large-tiles.md). All groups of lanes take the last turn, and with
 // few turns it may be for little. A row longer than what a unit has would leave others without work. Sums of 8 bytes with empty rows
-// take more registers than so many work-items have.
+// take more registers than near tiles have; where entries are apart large tiles gain while these rows are few.
 #define LOCAL_APART 0.7
+#define LOCAL_EMPTY 0.25 // of the rows, with sums of 8 bytes
 #define TURN_NEAR   8192 // entries for each unit
 #define TURN        4096 // with sums of 8 bytes, or where x is far
 #define TURNS       2
@@ -333,9 +334,11 @@ double weft__spmv_apart(const struct weft_spmv_plan *plan)
 enum weft__spmv_flags_tiles weft__spmv_flags_tiles(const struct weft_spmv_plan *plan)
 {
     const bool near = reads_beside(plan), wide = weft__spmv_acc_bytes(plan) == 8;
+    const double gaps = wide ? (double)plan->info.empty_rows : 0;
     const double units = plan->ctx->device.compute_units, entries = (double)plan->a.nnz / units,
                  turns = entries / (near && !wide ? TURN_NEAR : TURN);
-    if (entries < TURNS * TURN_NEAR || ceil(turns) > TURNS_WASTE * turns || (wide && plan->info.empty_rows))
+    if (entries < TURNS * TURN_NEAR || ceil(turns) > TURNS_WASTE * turns ||
+        gaps > (near ? 0 : LOCAL_EMPTY * (double)plan->a.m))
         return WEFT__SPMV_TILES_SMALL;
     if (near)
         return WEFT__SPMV_TILES_NEAR;
@@ -403,7 +406,8 @@ static struct flags_rates flags_rates(const struct weft_spmv_plan *plan)
         return wide ? (struct flags_rates){7.6, 2.7, 1.15} : (struct flags_rates){7.6, 1.45, 1.20};
     case WEFT__SPMV_TILES_LOCAL: {
         const double far = fmin(weft__spmv_apart(plan) / ROWS_APART, 1);
-        return wide ? (struct flags_rates){5.6 * far, 2.7, 1.24} : (struct flags_rates){4.7 * far, 1.45, 1.24};
+        return wide ? (struct flags_rates){plan->info.empty_rows ? 7.6 : 5.6 * far, 2.7, 1.24}
+                    : (struct flags_rates){4.7 * far, 1.45, 1.24};
     }
     default:
         return (struct flags_rates){7.6, wide ? 2.7 : 1.6,
