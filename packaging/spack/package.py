@@ -32,4 +32,5 @@ class Weft(MesonPackage):
         return [switch("tests", False), switch("archive", self.spec.satisfies("+archive")), switch("tool", tools),
                 switch("bench", tools), switch("cairo", self.spec.satisfies("+pictures")),
                 *[switch(other, False)
-                  for other in ("cusparse", "rocsparse", "viennacl", "peers", "rocalution", "cub", "petsc", "python")]]
+                  for other in ("cusparse", "rocsparse", "viennacl", "mkl", "peers", "rocalution", "petsc_peer", "cub", "petsc",
+                                "python")]]

@@ -18,13 +18,17 @@ def read(*path):
         return file.read()
 
 
+# Other people's libraries: where a recipe leaves one to `auto`, a package depends on what happens to be on the machine that builds it.
+PEERS = set(re.findall(r"option\('(\w+)', type: 'feature', value: '\w+', description: '(?:backends? |.*a plug-in)", read("meson_options.txt")))
 options = set(re.findall(r"^option\('(\w+)'", read("meson_options.txt"), re.M))
 texts = {name: read("packaging", *name.split("/")) for name in (
     "conda/meta.yaml", "spack/package.py", "vcpkg/weft/portfile.cmake", "vcpkg/weft/vcpkg.json", "debian/rules", "debian/control")}
 for name, text in texts.items():
     used = set(re.findall(r"-D(\w+)=(?:enabled|disabled|\$)", text))
     if name == "spack/package.py":
-        used |= set(re.findall(r'switch\("(\w+)"', text)) | set(re.findall(r'"(\w+)"', re.search(r"in \((.*)\)\]", text)[1]))
+        used |= set(re.findall(r'switch\("(\w+)"', text)) | set(re.findall(r'"(\w+)"', re.search(r"in \((.*?)\)\]", text, re.S)[1]))
+    if used:
+        ok(len(PEERS) > 7 and PEERS <= used, f"{name} says of every library beside weft whether it is there", PEERS - used)
     ok(used <= options, f"{name} names options that there are", used - options)
 ok(f'version = "{VERSION}"' in texts["conda/meta.yaml"], "conda has the version")
 tree = ast.parse(texts["spack/package.py"])

@@ -11,7 +11,7 @@ vcpkg_configure_meson(
   OPTIONS
     -Dtests=disabled -Dbench=disabled -Dtool=disabled -Darchive=${archive} -Dopenmp=disabled
     -Dcusparse=disabled -Drocsparse=disabled -Dviennacl=disabled -Dpeers=disabled -Drocalution=disabled -Dcub=disabled
-    -Dpetsc=disabled -Dpython=disabled)
+    -Dmkl=disabled -Dpetsc_peer=disabled -Dpetsc=disabled -Dpython=disabled)
 vcpkg_install_meson()
 vcpkg_fixup_pkgconfig()
 vcpkg_cmake_config_fixup(PACKAGE_NAME weft CONFIG_PATH lib/cmake/weft)
