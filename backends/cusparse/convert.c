@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum { SLICE = 32, PADDING_MOST = 16 };
-static const int block_edges[] = {2, 3, 4, 8};
+// Those of blocks in matrices of finite elements, and those that the generator `block` makes most.
+static const int block_edges[] = {2, 3, 4, 5, 6, 8, 12, 16};
 
 void weft__cusparse_form_free(struct cusparse_form *form)
 {
