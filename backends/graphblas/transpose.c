@@ -2,6 +2,7 @@
 // A^T by GrB_transpose, which chooses its method itself. Its matrices hide their arrays and have 64-bit indices, so A is
 // copied in before and the result out after; every run makes a new matrix, and what that allocates is part of the time.
 #include "backends/algo.h"
+#include "backends/pages.h"
 #include "backends/distinct.h"
 #include "host/common/clock.h"
 #include "backends/backend.h"
@@ -114,6 +115,8 @@ weft_status weft__graphblas_transpose_prepare(void **state, struct weft_context 
     times->convert_ms = clock_ms() - start;
     if (status)
         weft__graphblas_transpose_finish(state);
+    else
+        weft__pages_keep();
     return status;
 }
 
@@ -187,3 +190,4 @@ void weft__graphblas_transpose_finish(void **state)
     free(t);
     *state = NULL;
 }
+    weft__pages_give();

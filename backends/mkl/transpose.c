@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A^T by mkl_sparse_convert_csr. Every run makes a new matrix, and what that allocates is part of the time.
 #include "backends/algo.h"
+#include "backends/pages.h"
 #include "backends/distinct.h"
 #include "host/common/clock.h"
 #include "host/internal/inside.h"
@@ -38,6 +39,8 @@ weft_status weft__mkl_transpose_prepare(void **state, struct weft_context *ctx, 
     status = weft__mkl_csr(&t->a, a, NULL, err);
     if (status)
         weft__mkl_transpose_finish(state);
+    else
+        weft__pages_keep();
     return status;
 }
 
@@ -97,3 +100,4 @@ void weft__mkl_transpose_finish(void **state)
     free(t);
     *state = NULL;
 }
+    weft__pages_give();

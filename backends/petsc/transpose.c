@@ -3,6 +3,7 @@
 #include "host/common/clock.h"
 #include "petsc_backend.h"
 #include "backends/algo.h"
+#include "backends/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@ weft_status weft__petsc_transpose_prepare(void **state, struct weft_context *ctx
     const weft_status status = weft__petsc_matrix(&t->a, a, "transposition", &times->convert_ms, err);
     if (status)
         weft__petsc_transpose_finish(state);
+    else
+        weft__pages_keep();
     return status;
 }
 
@@ -90,3 +93,4 @@ void weft__petsc_transpose_finish(void **state)
     free(t);
     *state = NULL;
 }
+    weft__pages_give();

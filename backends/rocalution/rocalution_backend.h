@@ -4,6 +4,7 @@
 
 extern "C" {
 #include "backends/algo.h"
+#include "backends/pages.h"
 #include "host/common/clock.h"
 #include "host/internal/inside.h"
 }

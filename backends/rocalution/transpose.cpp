@@ -78,6 +78,7 @@ weft_status weft__rocalution_transpose_prepare(void **state, struct weft_context
             out = std::make_unique<transposition_of<float>>(a);
         times->convert_ms = clock_ms() - start;
         *state = out.release();
+        weft__pages_keep();
         return WEFT_OK;
     } catch (...) {
         return weft__rocalution_caught(err);
@@ -125,3 +126,4 @@ void weft__rocalution_transpose_finish(void **state)
     delete static_cast<transposition *>(*state);
     *state = nullptr;
 }
+    weft__pages_give();

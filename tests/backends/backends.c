@@ -2,6 +2,8 @@
 // Every backend but weft's own kernels, whose operations have tests of their own: each algorithm on shapes that hug
 // edges either gives the right result or says in one line why it cannot.
 #include "backends/backend.h"
+#include "backends/pages.h"
+#include "host/common/clock.h"
 #include "host/internal/inside.h"
 #include "host/common/check_spmv.h"
 #include "tests/support/device.h"
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum rows {
     EQUAL,    // each row has its share
@@ -389,3 +392,35 @@ int main(void)
     test_device_each(device_test);
     return tap_done();
 }
+// Pages that are touched for the first time, by a block that is freed and taken again.
+static long faults_again(void)
+{
+    struct rusage before, after;
+    const size_t bytes = (size_t)64 << 20;
+    for (int turn = 0; turn < 3; turn++) {
+        getrusage(RUSAGE_SELF, &before);
+        char *block = test_alloc(bytes);
+        for (size_t at = 0; at < bytes; at += 4096)
+            ((volatile char *)block)[at] = 1;
+        free(block);
+        getrusage(RUSAGE_SELF, &after);
+    }
+    return after.ru_minflt - before.ru_minflt;
+}
+
+// What a library frees and takes again in each run costs no pages.
+static void pages_test(void)
+{
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    weft__pages_keep();
+    const long kept = faults_again();
+    weft__pages_give();
+    const long given = faults_again();
+    tap_ok(kept < 100 && given > 10 * (kept + 1), "pages of a block that is taken again: %ld kept, %ld else", kept,
+           given);
+#else
+    tap_skip("pages are kept with glibc's malloc alone");
+#endif
+}
+
+    pages_test();
