@@ -47,30 +47,36 @@ void weft__opencl_events_begin(struct opencl_events *e, struct weft_context *ctx
     weft_context_on_launch(ctx, event_keep, e);
 }
 
+// Whether the driver gives both times of an event, and they can be.
+static int event_times(cl_event event, cl_ulong *start, cl_ulong *end)
+{
+    return weft__cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof *start, start, NULL) ==
+               CL_SUCCESS &&
+           weft__cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *end, end, NULL) == CL_SUCCESS &&
+           *start && *end >= *start;
+}
+
 weft_status weft__opencl_events_end(struct opencl_events *e, struct weft_context *ctx, cl_command_queue queue,
                                     double *ms)
 {
     cl_ulong first = 0, last = 0;
-    int timed = 0;
     weft_context_on_launch(ctx, NULL, NULL);
     weft_status status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
     double host_ms = clock_ms() - e->start_ms;
+    int timed = e->count > 0 && !e->lost;
     for (size_t i = 0; i < e->count; i++) {
         cl_ulong start, end;
-        if (!status &&
-            weft__cl.clGetEventProfilingInfo(e->events[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ==
-                CL_SUCCESS &&
-            weft__cl.clGetEventProfilingInfo(e->events[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) ==
-                CL_SUCCESS &&
-            end > start) {
-            first = timed && first < start ? first : start;
-            last = timed && last > end ? last : end;
-            timed = 1;
+        timed = timed && !status && event_times(e->events[i], &start, &end);
+        if (timed) {
+            first = i && first < start ? first : start;
+            last = i && last > end ? last : end;
         }
         weft__cl.clReleaseEvent(e->events[i]);
     }
+    timed = timed && last > first; // a driver that keeps no times may give the same number for all
+    e->untimed |= !status && !timed;
     e->count = 0;
-    *ms = timed && !e->lost ? (double)(last - first) * 1e-6 : host_ms;
+    *ms = timed ? (double)(last - first) * 1e-6 : host_ms;
     return status;
 }
 
