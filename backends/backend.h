@@ -12,12 +12,18 @@ struct weft_backend_times {
     double read_ms;           // device to host
     double convert_ms;        // conversion of the format
     double analyse_ms;        // analysis of the plan
+    double tune_ms;           // measuring of candidates when the plan was made
     double compile_cold_ms;   // compilation from source
     double compile_cached_ms; // program from the disk cache
     int64_t workspace_bytes;  // scratch memory beyond input and output
     int64_t format_bytes;     // bytes of the matrix in the format that is run
+    int host_clock;           // nonzero: a run on a device is told by the host's clock, since its events have no times
     char chosen[96];          // algorithm, format and schedule that really ran; "" when it is `algo` itself
 };
+#define WEFT_BACKEND_NO_TIMES                                                                                          \
+    {                                                                                                                  \
+        -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, ""                                                                      \
+    }
 
 #define WEFT_BACKEND_TUNE_MOST 6
 // A point of tuning values, by the names of the bench's axes.
@@ -45,6 +51,9 @@ struct weft_backend_transpose {
     // All of it once more as a program does it that has nothing on the device yet: memory there, copies in, the run, a copy
     // out, release. `out` is allocated here; the caller looks at the clock. NULL, or WEFT_EUNSUPPORTED: not to be had.
     weft_status (*call)(void *state, struct weft_csr *out, struct weft_error *err);
+    // Put what is no result (NaN, a negative index, or nothing at all) where runs leave theirs, and wait: what `result` gives
+    // then is of a run behind this call. What `result` cannot give is an error of it.
+    weft_status (*poison)(void *state, struct weft_error *err);
     // Copy the result of the last run out; `out` is allocated here, n x m, same type and offsets as `a`.
     weft_status (*result)(void *state, struct weft_csr *out, struct weft_backend_times *times, struct weft_error *err);
     void (*finish)(void **state); // accepts NULL and *state == NULL
@@ -68,6 +77,7 @@ struct weft_backend_spmv {
     weft_status (*run)(void *state, double *ms, struct weft_error *err);
     weft_status (*plain)(void *state, int runs, struct weft_error *err); // as above; y is what the run before left
     weft_status (*call)(void *state, void *y, struct weft_error *err);   // as above; what `y` holds is not read
+    weft_status (*poison)(void *state, struct weft_error *err);          // as above
     weft_status (*result)(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
     void (*finish)(void **state);
 };
@@ -110,6 +120,7 @@ extern const struct weft_backend *const weft__backends[];
     weft_status weft__##name##_transpose_run(void *state, double *ms, struct weft_error *err); \
     weft_status weft__##name##_transpose_plain(void *state, int runs, struct weft_error *err); \
     weft_status weft__##name##_transpose_call(void *state, struct weft_csr *out, struct weft_error *err); \
+    weft_status weft__##name##_transpose_poison(void *state, struct weft_error *err); \
     weft_status weft__##name##_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times, \
                                                 struct weft_error *err); \
     void weft__##name##_transpose_finish(void **state); \
@@ -120,6 +131,7 @@ extern const struct weft_backend *const weft__backends[];
     weft_status weft__##name##_spmv_run(void *state, double *ms, struct weft_error *err); \
     weft_status weft__##name##_spmv_plain(void *state, int runs, struct weft_error *err); \
     weft_status weft__##name##_spmv_call(void *state, void *y, struct weft_error *err); \
+    weft_status weft__##name##_spmv_poison(void *state, struct weft_error *err); \
     weft_status weft__##name##_spmv_result(void *state, void *y, struct weft_backend_times *times, \
                                            struct weft_error *err); \
     void weft__##name##_spmv_finish(void **state);
@@ -129,4 +141,5 @@ WEFT__BACKENDS(WEFT__BACKEND_DECLARE)
 // What every backend has of operation `op` (transpose, spmv), as the beginning of that member of its table.
 #define WEFT__BACKEND_OP(name, op)                                                                                     \
     .algos = weft__##name##_##op##_algos, .prepare = weft__##name##_##op##_prepare, .run = weft__##name##_##op##_run,  \
-    .result = weft__##name##_##op##_result, .finish = weft__##name##_##op##_finish
+    .poison = weft__##name##_##op##_poison, .result = weft__##name##_##op##_result,                                    \
+    .finish = weft__##name##_##op##_finish

@@ -106,6 +106,12 @@ weft_status weft__cub_transpose_call(void *state, struct weft_csr *out, struct w
     return status;
 }
 
+weft_status weft__cub_transpose_poison(void *state, struct weft_error *err)
+{
+    struct state *t = state;
+    return weft__cuda_transpose_poison(&t->m, &t->cuda, err);
+}
+
 weft_status weft__cub_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                        struct weft_error *err)
 {

@@ -115,13 +115,18 @@ weft_status weft__cuda_take(struct cuda_session *s, void **out, size_t bytes, co
     if (error != cudaSuccess)
         return weft__cuda_fail(error, what, err);
     s->blocks[s->block_count++] = *out = block;
-    // The stream does not wait for the default one, hence the second call.
+    return weft__cuda_poison(s, block, bytes, err);
+}
+
+// The stream does not wait for the default one, hence the second call.
+weft_status weft__cuda_poison(struct cuda_session *s, void *block, size_t bytes, struct weft_error *err)
+{
     weft__trace_own(1);
-    error = cudaMemsetAsync(block, 0xff, bytes, s->stream);
+    cudaError_t error = bytes ? cudaMemsetAsync(block, 0xff, bytes, s->stream) : cudaSuccess;
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(s->stream);
     weft__trace_own(0);
-    return weft__cuda_fail(error, what, err);
+    return weft__cuda_fail(error, "cudaMemsetAsync", err);
 }
 
 weft_status weft__cuda_have(struct cuda_session *call, void **out, const void *from, size_t bytes, const char *what,

@@ -31,6 +31,8 @@ weft_status weft__cuda_open(struct cuda_session *s, struct weft_context *ctx, co
 void weft__cuda_close(struct cuda_session *s);
 // Device memory of `bytes` bytes, all of them 0xff: NaN, a negative index. *out is NULL after a failure.
 weft_status weft__cuda_take(struct cuda_session *s, void **out, size_t bytes, const char *what, struct weft_error *err);
+// All bytes of that memory 0xff once more, when the stream has done what it was asked before; waits.
+weft_status weft__cuda_poison(struct cuda_session *s, void *block, size_t bytes, struct weft_error *err);
 // For calls from host to host, as a plain program makes them. Device memory in a session that borrows stream and handle,
 // with the contents of `from` (NULL: not set), which the stream has once weft__cuda_settle returned; and its end.
 weft_status weft__cuda_have(struct cuda_session *call, void **out, const void *from, size_t bytes, const char *what,

@@ -62,6 +62,16 @@ weft_status weft__cuda_transpose_have(struct cuda_transpose *t, struct cuda_sess
     return status;
 }
 
+weft_status weft__cuda_transpose_poison(const struct cuda_transpose *t, struct cuda_session *s, struct weft_error *err)
+{
+    weft_status status = weft__cuda_poison(s, t->out_ptr, t->ptr_bytes, err);
+    if (!status)
+        status = weft__cuda_poison(s, t->out_row, t->idx_bytes, err);
+    if (!status && t->out_val != t->val) // else a pattern, and these are the input's
+        status = weft__cuda_poison(s, t->out_val, t->val_bytes, err);
+    return status;
+}
+
 static weft_status read_all(const struct cuda_transpose *t, struct weft_csr *out, double *ms, struct weft_error *err)
 {
     weft_status status = weft__cuda_read(out->row_ptr, t->out_ptr, t->ptr_bytes, ms, err);

@@ -17,6 +17,8 @@ weft_status weft__cuda_transpose_take(struct cuda_transpose *t, struct cuda_sess
                                       struct weft_backend_times *times, struct weft_error *err);
 // The same as part of a call from host to host, for the matrix of `t`, in a session that borrows the stream.
 weft_status weft__cuda_transpose_have(struct cuda_transpose *t, struct cuda_session *call, struct weft_error *err);
+// What is no result in the arrays of A^T, as `poison` of a backend; those of a pattern have no values.
+weft_status weft__cuda_transpose_poison(const struct cuda_transpose *t, struct cuda_session *s, struct weft_error *err);
 // A copy of the transpose, allocated here, in memory of weft's or of malloc's, as a plain program has it.
 weft_status weft__cuda_transpose_result(const struct cuda_transpose *t, struct weft_csr *out,
                                         struct weft_backend_times *times, struct weft_error *err);

@@ -443,6 +443,12 @@ weft_status weft__cusparse_spmv_run(void *state, double *ms, struct weft_error *
     return weft__cuda_end(&s->cuda, status, ms, err);
 }
 
+weft_status weft__cusparse_spmv_poison(void *state, struct weft_error *err)
+{
+    struct cusparse_spmv *s = state;
+    return weft__cuda_poison(&s->cuda, s->y, s->y_bytes, err);
+}
+
 weft_status weft__cusparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
 {
     struct cusparse_spmv *s = state;

@@ -164,6 +164,12 @@ weft_status weft__cusparse_transpose_call(void *state, struct weft_csr *out, str
     return status;
 }
 
+weft_status weft__cusparse_transpose_poison(void *state, struct weft_error *err)
+{
+    struct cusparse_transpose *t = state;
+    return weft__cuda_transpose_poison(&t->m, &t->cuda, err);
+}
+
 weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                             struct weft_error *err)
 {

@@ -138,6 +138,12 @@ weft_status weft__graphblas_transpose_run(void *state, double *ms, struct weft_e
 
 #define EXPORT(name, T) GrB_Matrix_export_##name(ptr, row, (T *)val, &nptr, &nrow, &nval, GrB_CSR_FORMAT, t->out)
 
+weft_status weft__graphblas_transpose_poison(void *state, struct weft_error *err)
+{
+    struct graphblas_transpose *t = state;
+    return fail(GrB_Matrix_free(&t->out), "GrB_Matrix_free", err);
+}
+
 weft_status weft__graphblas_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                              struct weft_error *err)
 {
@@ -145,6 +151,8 @@ weft_status weft__graphblas_transpose_result(void *state, struct weft_csr *out, 
     struct graphblas_transpose *t = state;
     const struct weft_csr *a = t->from;
     const size_t nnz = (size_t)a->nnz, val_bytes = a->type == WEFT_TYPE_PATTERN ? 1 : weft_type_bytes(a->type);
+    if (!t->out)
+        return weft__error(err, WEFT_EMATRIX, "no run has made a transpose");
     GrB_Index nptr = (GrB_Index)a->n + 1, nrow = (GrB_Index)nnz, nval = (GrB_Index)nnz;
     GrB_Index *ptr = malloc(weft__mul((size_t)nptr, sizeof *ptr));
     GrB_Index *row = malloc(weft__max(1, weft__mul(nnz, sizeof *row)));
@@ -188,6 +196,6 @@ void weft__graphblas_transpose_finish(void **state)
     GrB_Matrix_free(&t->a);
     GrB_Matrix_free(&t->out);
     free(t);
+    weft__pages_give();
     *state = NULL;
 }
-    weft__pages_give();

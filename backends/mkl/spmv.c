@@ -82,6 +82,14 @@ weft_status weft__mkl_spmv_run(void *state, double *ms, struct weft_error *err)
     return weft__mkl_fail(status, "mkl_sparse_mv", err);
 }
 
+weft_status weft__mkl_spmv_poison(void *state, struct weft_error *err)
+{
+    (void)err;
+    const struct mkl_spmv *s = state;
+    memset(s->y, 0xff, s->y_bytes);
+    return WEFT_OK;
+}
+
 weft_status weft__mkl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
 {
     (void)times;

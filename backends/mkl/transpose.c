@@ -61,6 +61,14 @@ weft_status weft__mkl_transpose_run(void *state, double *ms, struct weft_error *
     return weft__mkl_fail(status, "mkl_sparse_convert_csr", err);
 }
 
+weft_status weft__mkl_transpose_poison(void *state, struct weft_error *err)
+{
+    (void)err;
+    struct mkl_transpose *t = state;
+    drop(&t->out);
+    return WEFT_OK;
+}
+
 weft_status weft__mkl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                        struct weft_error *err)
 {
@@ -68,6 +76,8 @@ weft_status weft__mkl_transpose_result(void *state, struct weft_csr *out, struct
     struct mkl_transpose *t = state;
     const struct weft_csr *a = t->from;
     const size_t nnz = (size_t)a->nnz;
+    if (!t->out)
+        return weft__error(err, WEFT_EMATRIX, "no run has made a transpose");
     sparse_index_base_t base;
     int rows = 0, cols = 0, *begin = NULL, *end = NULL, *row = NULL;
     void *val = NULL;
@@ -98,6 +108,6 @@ void weft__mkl_transpose_finish(void **state)
     drop(&t->out);
     drop(&t->a);
     free(t);
+    weft__pages_give();
     *state = NULL;
 }
-    weft__pages_give();

@@ -172,6 +172,14 @@ weft_status weft__omp_spmv_run(void *state, double *ms, struct weft_error *err)
     return WEFT_OK;
 }
 
+weft_status weft__omp_spmv_poison(void *state, struct weft_error *err)
+{
+    (void)err;
+    const struct omp_spmv *s = state;
+    memset(s->y, 0xff, s->y_bytes);
+    return WEFT_OK;
+}
+
 weft_status weft__omp_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
 {
     (void)times;

@@ -244,6 +244,18 @@ weft_status weft__omp_transpose_run(void *state, double *ms, struct weft_error *
     return WEFT_OK;
 }
 
+weft_status weft__omp_transpose_poison(void *state, struct weft_error *err)
+{
+    (void)err;
+    struct omp_transpose *t = state;
+    struct weft_csr *out = &t->work.out;
+    memset(out->row_ptr, 0xff, ((size_t)out->m + 1) * weft_ofs_bytes(out->ofs));
+    memset(out->col, 0xff, (size_t)out->nnz * sizeof *out->col);
+    if (t->work.val_bytes)
+        memset(out->val, 0xff, (size_t)out->nnz * t->work.val_bytes);
+    return WEFT_OK;
+}
+
 weft_status weft__omp_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                        struct weft_error *err)
 {

@@ -120,6 +120,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
         return WEFT_OK;
     const struct weft_spmv_info *info = weft_spmv_plan_info(s->plan);
     times->analyse_ms = info->analyse_ms;
+    if (info->tune_ms > 0)
+        times->tune_ms = info->tune_ms;
     if (info->convert_ms > 0)
         times->convert_ms = info->convert_ms;
     times->workspace_bytes = (int64_t)info->workspace_bytes;
@@ -180,6 +182,12 @@ weft_status weft__opencl_spmv_call(void *state, void *y, struct weft_error *err)
     return weft__opencl_fail(s->ctx, weft_spmv_sync(y, s->ctx, s->alpha, s->job.a, s->job.x, 0, &params), err);
 }
 
+weft_status weft__opencl_spmv_poison(void *state, struct weft_error *err)
+{
+    struct opencl_spmv *s = state;
+    return weft__opencl_fail(s->ctx, weft__opencl_poison(s->ctx, s->queue, s->y, s->y_bytes), err);
+}
+
 weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
 {
     struct opencl_spmv *s = state;
@@ -189,6 +197,7 @@ weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_t
         status = weft__fail_cl(
             s->ctx, weft__cl.clEnqueueReadBuffer(s->queue, s->y, CL_TRUE, 0, s->y_bytes, y, 0, NULL, NULL), "read y");
     times->read_ms = clock_ms() - start;
+    times->host_clock = s->events.untimed;
     return weft__opencl_fail(s->ctx, status, err);
 }
 

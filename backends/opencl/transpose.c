@@ -22,6 +22,18 @@ struct opencl_transpose {
     struct opencl_events events;
 };
 
+static weft_status output_poison(struct opencl_transpose *t)
+{
+    const struct weft_csr *a = t->host;
+    weft_status status =
+        weft__opencl_poison(t->ctx, t->queue, t->at.row_ptr, ((size_t)a->n + 1) * weft_ofs_bytes(a->ofs));
+    if (!status)
+        status = weft__opencl_poison(t->ctx, t->queue, t->at.col, (size_t)a->nnz * sizeof *a->col);
+    if (!status)
+        status = weft__opencl_poison(t->ctx, t->queue, t->at.val, (size_t)a->nnz * weft_type_bytes(a->type));
+    return status;
+}
+
 weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
                                            const char *algo, const struct weft_backend_tune *tune,
                                            struct weft_backend_times *times, struct weft_error *err)
@@ -51,11 +63,7 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
     if (!status)
         status = weft_device_csr_alloc(&t->at, ctx, weft_shape_transposed(weft_csr_shape(a)));
     if (!status)
-        status = weft__opencl_poison(ctx, t->queue, t->at.row_ptr, ((size_t)a->n + 1) * weft_ofs_bytes(a->ofs));
-    if (!status)
-        status = weft__opencl_poison(ctx, t->queue, t->at.col, (size_t)a->nnz * sizeof *a->col);
-    if (!status)
-        status = weft__opencl_poison(ctx, t->queue, t->at.val, (size_t)a->nnz * weft_type_bytes(a->type));
+        status = output_poison(t);
     double start = clock_ms();
     if (!status)
         status = weft_device_csr_write_sync(&t->a, ctx, t->queue, a);
@@ -100,6 +108,12 @@ weft_status weft__opencl_transpose_call(void *state, struct weft_csr *out, struc
     return weft__opencl_fail(t->ctx, weft_transpose_sync(out, t->ctx, t->host, &t->params), err);
 }
 
+weft_status weft__opencl_transpose_poison(void *state, struct weft_error *err)
+{
+    struct opencl_transpose *t = state;
+    return weft__opencl_fail(t->ctx, output_poison(t), err);
+}
+
 weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                           struct weft_error *err)
 {
@@ -110,6 +124,7 @@ weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, str
     double start = clock_ms();
     status = weft_device_csr_read_sync(out, t->ctx, t->queue, &t->at);
     times->read_ms = clock_ms() - start;
+    times->host_clock = t->events.untimed;
     if (status)
         weft_csr_free(out);
     return weft__opencl_fail(t->ctx, status, err);

@@ -86,6 +86,14 @@ weft_status weft__petsc_spmv_run(void *state, double *ms, struct weft_error *err
     return weft__petsc_fail(code, "MatMult", err);
 }
 
+weft_status weft__petsc_spmv_poison(void *state, struct weft_error *err)
+{
+    (void)err;
+    const struct petsc_spmv *s = state;
+    memset(s->y_own, 0xff, s->y_bytes);
+    return WEFT_OK;
+}
+
 weft_status weft__petsc_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
 {
     (void)times;

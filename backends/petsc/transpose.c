@@ -49,6 +49,12 @@ weft_status weft__petsc_transpose_run(void *state, double *ms, struct weft_error
     return weft__petsc_fail(code, "MatTranspose", err);
 }
 
+weft_status weft__petsc_transpose_poison(void *state, struct weft_error *err)
+{
+    struct petsc_transpose *t = state;
+    return weft__petsc_fail(MatDestroy(&t->out), "MatDestroy", err);
+}
+
 weft_status weft__petsc_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                          struct weft_error *err)
 {
@@ -59,6 +65,8 @@ weft_status weft__petsc_transpose_result(void *state, struct weft_csr *out, stru
     const PetscInt *ptr = NULL, *col = NULL;
     const PetscScalar *val = NULL;
     PetscBool done = PETSC_FALSE;
+    if (!t->out)
+        return weft__error(err, WEFT_EMATRIX, "no run has made a transpose");
     PetscErrorCode code = MatGetRowIJ(t->out, 0, PETSC_FALSE, PETSC_FALSE, &rows, &ptr, &col, &done);
     if (!code)
         code = MatSeqAIJGetArrayRead(t->out, &val);
@@ -91,6 +99,6 @@ void weft__petsc_transpose_finish(void **state)
     MatDestroy(&t->out);
     weft__petsc_matrix_free(&t->a);
     free(t);
+    weft__pages_give();
     *state = NULL;
 }
-    weft__pages_give();

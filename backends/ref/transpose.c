@@ -58,6 +58,17 @@ weft_status weft__ref_transpose_run(void *state, double *ms, struct weft_error *
     return WEFT_OK;
 }
 
+weft_status weft__ref_transpose_poison(void *state, struct weft_error *err)
+{
+    (void)err;
+    struct ref_transpose *t = state;
+    memset(t->out.row_ptr, 0xff, ((size_t)t->a->n + 1) * weft_ofs_bytes(t->a->ofs));
+    memset(t->out.col, 0xff, (size_t)t->a->nnz * sizeof *t->out.col);
+    if (t->out.val)
+        memset(t->out.val, 0xff, (size_t)t->a->nnz * weft_type_bytes(t->a->type));
+    return WEFT_OK;
+}
+
 weft_status weft__ref_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                        struct weft_error *err)
 {

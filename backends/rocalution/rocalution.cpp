@@ -70,11 +70,13 @@ static constexpr weft_backend table()
     out.transpose.algos = weft__rocalution_transpose_algos;
     out.transpose.prepare = weft__rocalution_transpose_prepare;
     out.transpose.run = weft__rocalution_transpose_run;
+    out.transpose.poison = weft__rocalution_transpose_poison;
     out.transpose.result = weft__rocalution_transpose_result;
     out.transpose.finish = weft__rocalution_transpose_finish;
     out.spmv.algos = weft__rocalution_spmv_algos;
     out.spmv.prepare = weft__rocalution_spmv_prepare;
     out.spmv.run = weft__rocalution_spmv_run;
+    out.spmv.poison = weft__rocalution_spmv_poison;
     out.spmv.result = weft__rocalution_spmv_result;
     out.spmv.finish = weft__rocalution_spmv_finish;
     return out;

@@ -39,6 +39,7 @@ shape shape_of(const weft_csr *a, unsigned format)
 
 struct product {
     virtual ~product() = default;
+    virtual void poison_y() = 0;
     virtual void write_y() = 0; // before a run
     virtual void multiply() = 0;
     virtual void read_y(void *y) const = 0;
@@ -48,10 +49,14 @@ template <typename T>
 struct product_of final : product {
     explicit product_of(const weft_backend_spmv_job &of) : job(of), alpha((T)of.alpha), beta((T)of.beta)
     {
-        const std::vector<T> none((size_t)job.a->m, std::numeric_limits<T>::quiet_NaN());
         x.Allocate("x", (int)job.a->n);
         y.Allocate("y", (int)job.a->m);
         x.CopyFromData(static_cast<const T *>(job.x));
+        poison_y();
+    }
+    void poison_y() override
+    {
+        const std::vector<T> none((size_t)job.a->m, std::numeric_limits<T>::quiet_NaN());
         y.CopyFromData(none.data());
     }
     void write_y() override
@@ -144,6 +149,17 @@ weft_status weft__rocalution_spmv_run(void *state, double *ms, struct weft_error
         const double start = clock_ms();
         p->multiply();
         *ms = clock_ms() - start;
+        return WEFT_OK;
+    } catch (...) {
+        return weft__rocalution_caught(err);
+    }
+}
+
+weft_status weft__rocalution_spmv_poison(void *state, struct weft_error *err)
+{
+    try {
+        const weft__rocalution_work work;
+        static_cast<product *>(state)->poison_y();
         return WEFT_OK;
     } catch (...) {
         return weft__rocalution_caught(err);

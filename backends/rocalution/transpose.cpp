@@ -100,6 +100,17 @@ weft_status weft__rocalution_transpose_run(void *state, double *ms, struct weft_
     }
 }
 
+weft_status weft__rocalution_transpose_poison(void *state, struct weft_error *err)
+{
+    try {
+        const weft__rocalution_work work;
+        static_cast<transposition *>(state)->drop();
+        return WEFT_OK;
+    } catch (...) {
+        return weft__rocalution_caught(err);
+    }
+}
+
 weft_status weft__rocalution_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *,
                                               struct weft_error *err)
 {
@@ -124,6 +135,6 @@ void weft__rocalution_transpose_finish(void **state)
     if (!state || !*state)
         return;
     delete static_cast<transposition *>(*state);
+    weft__pages_give();
     *state = nullptr;
 }
-    weft__pages_give();

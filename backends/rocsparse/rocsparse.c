@@ -179,6 +179,19 @@ weft_status weft__rocsparse_alloc(void **out, size_t bytes, const char *what, st
     return weft__rocsparse_hip(code, call, err);
 }
 
+weft_status weft__rocsparse_poison(void *memory, size_t bytes, struct weft_error *err)
+{
+    unsigned char first;
+    if (!memory || !bytes)
+        return WEFT_OK;
+    weft__trace_own(1);
+    hipError_t code = hipMemset(memory, 0xff, bytes);
+    if (code == hipSuccess)
+        code = hipMemcpy(&first, memory, 1, hipMemcpyDeviceToHost); // waits for it
+    weft__trace_own(0);
+    return weft__rocsparse_hip(code, "hipMemset", err);
+}
+
 void weft__rocsparse_free(void **memory)
 {
     if (!memory || !*memory)

@@ -41,6 +41,8 @@ weft_status weft__rocsparse_end(struct rocsparse_gpu *gpu, weft_status status, d
 // Device memory of `bytes` bytes, at least four (rocSPARSE refuses NULL also for empty arrays), filled with what is no
 // result: NaN, -1. `what` names it in err.
 weft_status weft__rocsparse_alloc(void **out, size_t bytes, const char *what, struct weft_error *err);
+// The same bytes once more in memory of that many.
+weft_status weft__rocsparse_poison(void *memory, size_t bytes, struct weft_error *err);
 void weft__rocsparse_free(void **memory); // accepts NULL and *memory == NULL
 // Copy to and from the device; both wait for what the device was asked before.
 weft_status weft__rocsparse_write(void *to, const void *from, size_t bytes, const char *what, struct weft_error *err);

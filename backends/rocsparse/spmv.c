@@ -431,6 +431,12 @@ weft_status weft__rocsparse_spmv_run(void *state, double *ms, struct weft_error 
     return status ? status : weft__rocsparse_end(&s->gpu, s->algo->launch(s, err), ms, err);
 }
 
+weft_status weft__rocsparse_spmv_poison(void *state, struct weft_error *err)
+{
+    struct rocsparse_spmv *s = state;
+    return weft__rocsparse_poison(s->y, s->y_bytes, err);
+}
+
 weft_status weft__rocsparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
 {
     struct rocsparse_spmv *s = state;

@@ -82,6 +82,18 @@ weft_status weft__rocsparse_transpose_run(void *state, double *ms, struct weft_e
     return weft__rocsparse_end(&t->gpu, status, ms, err);
 }
 
+weft_status weft__rocsparse_transpose_poison(void *state, struct weft_error *err)
+{
+    struct rocsparse_transpose *t = state;
+    const size_t nnz = (size_t)t->a.nnz;
+    weft_status status = weft__rocsparse_poison(t->col_ptr, ((size_t)t->a.n + 1) * sizeof(int32_t), err);
+    if (!status)
+        status = weft__rocsparse_poison(t->row, nnz * sizeof(int32_t), err);
+    if (!status)
+        status = weft__rocsparse_poison(t->val, nnz * weft_type_bytes(t->type), err);
+    return status;
+}
+
 weft_status weft__rocsparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                              struct weft_error *err)
 {

@@ -368,6 +368,21 @@ weft_status weft__viennacl_spmv_run(void *state, double *ms, struct weft_error *
     return status ? status : weft__opencl_fail(p->ctx, ended, err);
 }
 
+weft_status weft__viennacl_spmv_poison(void *state, struct weft_error *err)
+{
+    auto *p = static_cast<product *>(state);
+    weft_status status = WEFT_OK;
+    weft__trace_own(1);
+    try {
+        p->write_y();
+        weft__cl.clFinish(p->queue);
+    } catch (...) {
+        status = weft__viennacl_caught(err);
+    }
+    weft__trace_own(0);
+    return status;
+}
+
 weft_status weft__viennacl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
 {
     auto *p = static_cast<product *>(state);
@@ -375,6 +390,7 @@ weft_status weft__viennacl_spmv_result(void *state, void *y, struct weft_backend
         double start = clock_ms();
         p->read_y(y);
         times->read_ms = clock_ms() - start;
+        times->host_clock = p->events.untimed;
         return WEFT_OK;
     } catch (...) {
         return weft__viennacl_caught(err);

@@ -92,6 +92,7 @@ static constexpr weft_backend table()
     out.spmv.algos = weft__viennacl_spmv_algos;
     out.spmv.prepare = weft__viennacl_spmv_prepare;
     out.spmv.run = weft__viennacl_spmv_run;
+    out.spmv.poison = weft__viennacl_spmv_poison;
     out.spmv.result = weft__viennacl_spmv_result;
     out.spmv.finish = weft__viennacl_spmv_finish;
     return out;

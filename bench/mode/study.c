@@ -91,7 +91,7 @@ static weft_status products_time(const struct study_line *line, const struct sub
 {
     const struct weft_backend_spmv *spmv = &line->backend->spmv;
     struct weft_backend_spmv_job job = {.a = &subject->a, .x = subject->x, .alpha = 1};
-    struct weft_backend_times times = {-1, -1, -1, -1, -1, -1, -1, -1, ""};
+    struct weft_backend_times times = WEFT_BACKEND_NO_TIMES;
     void *state = NULL;
     double total = 0, ms = 0;
     *runs = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copy bandwidth: the ceiling that every other line is measured against. On a device the kernel of cl/copy.cl at the
 // best of a few work-group sizes, and the driver's own copy; on the host memcpy, by one thread and by all.
+#include "backends/opencl/opencl_backend.h"
 #include "host/internal/inside.h"
 #include "op.h"
 
@@ -186,6 +187,15 @@ static weft_status copy_launch(struct bench_run *run, double *ms, struct weft_er
     return bench_events_end(run, weft__fail_cl(run->ctx, error, "clEnqueueCopyBuffer"), ms, err);
 }
 
+static weft_status copy_poison(struct bench_run *run, struct weft_error *err)
+{
+    struct copy_state *s = run->state;
+    if (run->ctx)
+        return bench_fail(run, weft__opencl_poison(run->ctx, run->queue, s->out, s->bytes), err);
+    memset(s->host_out, 0, s->bytes);
+    return WEFT_OK;
+}
+
 static weft_status copy_read(struct bench_run *run, struct weft_error *err)
 {
     struct copy_state *s = run->state;
@@ -247,6 +257,7 @@ const struct bench_op bench_copy = {
     .bytes_min = copy_bytes_min,
     .setup = copy_setup,
     .launch = copy_launch,
+    .poison = copy_poison,
     .read = copy_read,
     .transfers = copy_transfers,
     .verify = copy_verify,

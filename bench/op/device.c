@@ -217,5 +217,6 @@ void bench_events_add(struct bench_run *run, cl_event event)
 weft_status bench_events_end(struct bench_run *run, weft_status status, double *ms, struct weft_error *err)
 {
     weft_status ended = weft__opencl_events_end(run->events, run->ctx, run->queue, ms);
+    run->times.host_clock |= run->events->untimed;
     return bench_fail(run, status ? status : ended, err);
 }

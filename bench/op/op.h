@@ -5,6 +5,7 @@
 //     input                        once for each matrix and type: draw the data, compute the reference
 //       setup                      once for each backend, device, algorithm and tuning point
 //         launch, launch, ...      a warm-up, then samples until the stop rule is content
+//         poison, plain or launch  one run more, whose result cannot be that of a run before
 //         verify                   reads back what the last launch gave, compares it with the reference
 //       finish                     also after a failure half-way
 //     input_free
@@ -91,6 +92,9 @@ struct bench_op {
     // All of it in one call from host to host, as a program makes that has nothing on the device yet; *ms by the host's
     // clock. The result is compared with the reference: *right as of verify. WEFT_EUNSUPPORTED, or NULL: not to be had.
     weft_status (*call)(struct bench_run *run, double *ms, int *right, struct weft_error *err);
+    // Put what is no result where runs leave theirs, and wait; not timed. The bench does it behind all samples and runs once
+    // more: what verify sees then is of a run of the path that was timed, and not of one before.
+    weft_status (*poison)(struct bench_run *run, struct weft_error *err);
     // Copy the result of the last launch to the host as a program would, and do nothing else with it: for --profile,
     // which cannot do without it.
     weft_status (*read)(struct bench_run *run, struct weft_error *err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the benches of primitives share: arrays on host and device, the reference result kept for a sweep, verifying.
 #include "primitive.h"
+#include "backends/opencl/opencl_backend.h"
 #include "backends/trace.h"
 #include "host/internal/inside.h"
 
@@ -111,6 +112,18 @@ weft_status bench_primitive_launch(struct bench_run *run, double *ms, struct wef
     bench_events_begin(run);
     status = s->primitive->plan_run(s->plan, run, s->device_in, s->device_out);
     return bench_events_end(run, status, ms, err);
+}
+
+weft_status bench_primitive_poison(struct bench_run *run, struct weft_error *err)
+{
+    struct primitive_state *s = run->state;
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < BENCH_PRIMITIVE_OUT && !status; i++)
+        if (run->ctx)
+            status = weft__opencl_poison(run->ctx, run->queue, s->device_out[i], s->out_bytes[i]);
+        else
+            memset(s->out[i], 0xa5, s->out_bytes[i]);
+    return bench_fail(run, status, err);
 }
 
 // The outputs of a device, in memory made here; freed by the caller in any case.

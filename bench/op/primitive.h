@@ -40,11 +40,12 @@ weft_status bench_primitive_input(struct bench_input *in, struct weft_error *err
 void bench_primitive_input_free(struct bench_input *in);
 int64_t bench_primitive_bytes_min(const struct bench_run *run); // where the transfers are all that it needs
 weft_status bench_primitive_launch(struct bench_run *run, double *ms, struct weft_error *err);
+weft_status bench_primitive_poison(struct bench_run *run, struct weft_error *err);
 weft_status bench_primitive_read(struct bench_run *run, struct weft_error *err);
 void bench_primitive_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes);
 weft_status bench_primitive_verify(struct bench_run *run, int *right, struct weft_error *err);
 void bench_primitive_finish(struct bench_run *run);
 #define BENCH_PRIMITIVE_OP(of)                                                                                         \
     .primitive = &(of), .input = bench_primitive_input, .input_free = bench_primitive_input_free,                      \
-    .launch = bench_primitive_launch, .read = bench_primitive_read, .transfers = bench_primitive_transfers,            \
-    .verify = bench_primitive_verify, .finish = bench_primitive_finish
+    .launch = bench_primitive_launch, .poison = bench_primitive_poison, .read = bench_primitive_read,                  \
+    .transfers = bench_primitive_transfers, .verify = bench_primitive_verify, .finish = bench_primitive_finish

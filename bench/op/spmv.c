@@ -197,6 +197,12 @@ static weft_status spmv_call(struct bench_run *run, double *ms, int *right, stru
     return status;
 }
 
+static weft_status spmv_poison(struct bench_run *run, struct weft_error *err)
+{
+    struct spmv_state *s = run->state;
+    return run->backend->spmv.poison(s->backend, err);
+}
+
 static weft_status spmv_read(struct bench_run *run, struct weft_error *err)
 {
     struct spmv_state *s = run->state;
@@ -261,6 +267,7 @@ const struct bench_op bench_spmv = {
     .launch = spmv_launch,
     .plain = spmv_plain,
     .call = spmv_call,
+    .poison = spmv_poison,
     .read = spmv_read,
     .transfers = spmv_transfers,
     .verify = spmv_verify,

@@ -79,6 +79,12 @@ static weft_status transpose_call(struct bench_run *run, double *ms, int *right,
     return WEFT_OK;
 }
 
+static weft_status transpose_poison(struct bench_run *run, struct weft_error *err)
+{
+    struct transpose_state *s = run->state;
+    return run->backend->transpose.poison(s->backend, err);
+}
+
 static weft_status transpose_read(struct bench_run *run, struct weft_error *err)
 {
     struct transpose_state *s = run->state;
@@ -138,6 +144,7 @@ const struct bench_op bench_transpose = {
     .launch = transpose_launch,
     .plain = transpose_plain,
     .call = transpose_call,
+    .poison = transpose_poison,
     .read = transpose_read,
     .transfers = transpose_transfers,
     .verify = transpose_verify,

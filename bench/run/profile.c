@@ -105,7 +105,7 @@ static void steps_lay(struct profile *p, const struct bench_run *run, double lau
     struct profile_rep *rep = &p->reps[p->rep_count - 1];
     int64_t at = rep->sections[PROFILE_SETUP].begin_ns, end = rep->sections[PROFILE_LAUNCH].end_ns;
     const int told = p->count > rep->first_command; // of CUDA and HIP: transfers and kernels are there
-    const double analyse_ms = fmax(t->convert_ms, 0) + fmax(t->analyse_ms, 0);
+    const double analyse_ms = fmax(t->convert_ms, 0) + fmax(t->analyse_ms, 0) + fmax(t->tune_ms, 0);
     if (!told && t->write_ms > 0)
         profile_command_add(p, PROFILE_WRITE, "write", -1, at, at + (int64_t)(t->write_ms * 1e6), 0, 0);
     at = rep->sections[PROFILE_SETUP].end_ns;

@@ -31,9 +31,11 @@
     X(count, seed)                                                                                                     \
     X(flag, verified)                                                                                                  \
     X(text, error)                                                                                                     \
+    X(text, fault)                                                                                                     \
     X(text, skipped)                                                                                                   \
     X(count, samples)                                                                                                  \
     X(text, stop)                                                                                                      \
+    X(text, clock)                                                                                                     \
     X(number, median_ms)                                                                                               \
     X(number, min_ms)                                                                                                  \
     X(number, max_ms)                                                                                                  \
@@ -42,11 +44,14 @@
     X(count, calls)                                                                                                    \
     X(number, run_ms)                                                                                                  \
     X(number, b2b_ms)                                                                                                  \
+    X(number, b2b_low_ms)                                                                                              \
+    X(number, b2b_high_ms)                                                                                             \
     X(number, first_ms)                                                                                                \
     X(number, write_ms)                                                                                                \
     X(number, read_ms)                                                                                                 \
     X(number, convert_ms)                                                                                              \
     X(number, analyse_ms)                                                                                              \
+    X(number, tune_ms)                                                                                                 \
     X(number, compile_cold_ms)                                                                                         \
     X(number, compile_cached_ms)                                                                                       \
     X(count, bytes_min)                                                                                                \

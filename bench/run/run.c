@@ -17,7 +17,7 @@
 struct bench_run bench_case_start(const struct bench_case *c, struct opencl_events *events)
 {
     struct bench_run run = {.op = c->op, .input = c->input, .backend = c->backend, .algo = c->algo, .events = events};
-    run.times = (struct weft_backend_times){-1, -1, -1, -1, -1, -1, -1, -1, ""};
+    run.times = (struct weft_backend_times)WEFT_BACKEND_NO_TIMES;
     run.ctx = c->device ? c->device->ctx : NULL;
     run.queue = c->device ? c->device->queue : NULL;
     run.tune.count = c->ntune;
@@ -59,7 +59,8 @@ static double compile_once(const struct bench_case *c, int cold)
         if (!c->op->launch(&run, &once, &err)) {
             const struct weft_backend_times *t = &run.times;
             ms = middle - start - (bench_now_ms() - middle);
-            ms = fmax(ms - fmax(t->write_ms, 0) - fmax(t->convert_ms, 0) - fmax(t->analyse_ms, 0), 0);
+            ms -= fmax(t->write_ms, 0) + fmax(t->convert_ms, 0) + fmax(t->analyse_ms, 0) + fmax(t->tune_ms, 0);
+            ms = fmax(ms, 0);
         }
     }
     c->op->finish(&run);
@@ -136,59 +137,125 @@ static weft_status runs_ms(const struct bench_case *c, struct bench_run *run, in
     return status;
 }
 
-// The median of at most `most` rounds of `runs` runs, and of 0.2 s.
-static double runs_median(const struct bench_case *c, struct bench_run *run, int runs, size_t most, weft_status *status,
-                          struct weft_error *err)
-{
-    struct bench_samples samples = {0};
-    const double begin = bench_now_ms();
-    for (size_t i = 0; i < most && !*status && (i < 3 || bench_now_ms() - begin < 200); i++) {
-        double ms = 0;
-        *status = runs_ms(c, run, runs, &ms, err);
-        if (!*status && !bench_samples_add(&samples, ms))
-            *status = weft__error(err, WEFT_ENOMEM, "out of host memory for samples");
-    }
-    const double median = *status ? NAN : bench_stats_of(&samples).median;
-    bench_samples_free(&samples);
-    return median;
-}
+// A time back to back: the median of its rounds, and their quartiles.
+struct plain_time {
+    double ms, low, high;
+};
 
-// The median of LOOK_ROUNDS rounds, in the best of several looks.
-#define LOOK_ROUNDS 5
-static double runs_looks(const struct bench_case *c, struct bench_run *run, int runs, weft_status *status,
-                         struct weft_error *err)
+// Rounds of `runs` runs, at most `most` of them and of 0.2 s, three at least, behind those that `samples` holds.
+static weft_status rounds_take(const struct bench_case *c, struct bench_run *run, int runs, size_t most,
+                               struct bench_samples *samples, struct weft_error *err)
 {
-    struct bench_looks looks = {0};
-    const double begin = bench_now_ms();
-    int pause_ms;
-    while (!*status && (pause_ms = bench_looks_pause(&looks, bench_now_ms() - begin)) >= 0) {
-        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000L}, NULL);
-        bench_looks_add(&looks, runs_median(c, run, runs, LOOK_ROUNDS, status, err));
-    }
-    return *status ? NAN : looks.least;
-}
-
-// One run with the wait for it, and one of many back to back: enough to fill 2 ms, at least 5 and at most 200; where one
-// takes 5 ms the wait is nothing beside it. They come behind the samples, so that what verification compares is the
-// result of the last of them. On the host the samples are runs with the wait for them, and *run_ms stays.
-static weft_status sample_plain(const struct bench_case *c, struct bench_run *run, struct bench_samples *samples,
-                                double *run_ms, double *b2b_ms, struct weft_error *err)
-{
-    const size_t count = samples->count;
     weft_status status = WEFT_OK;
-    *b2b_ms = bench_stats_of(samples).median;
-    if (strcmp(c->backend->needs, "host") != 0) {
-        status = runs_ms(c, run, 1, b2b_ms, err); // warms up
-        if (!status)
-            *run_ms = *b2b_ms = runs_median(c, run, 1, count < 200 ? count : 200, &status, err);
-    }
-    if (!status && *b2b_ms < 5)
-        *b2b_ms = runs_looks(c, run, (int)fmin(fmax(2 / *b2b_ms, 5), 200), &status, err);
-    if (status == WEFT_EUNSUPPORTED) {
-        *b2b_ms = NAN;
-        status = WEFT_OK;
+    const double begin = bench_now_ms();
+    for (size_t i = 0; i < most && !status && (i < 3 || bench_now_ms() - begin < 200); i++) {
+        double ms = 0;
+        status = runs_ms(c, run, runs, &ms, err);
+        if (!status && !bench_samples_add(samples, ms))
+            status = weft__error(err, WEFT_ENOMEM, "out of host memory for samples");
     }
     return status;
+}
+
+static double median_of(struct bench_samples *samples)
+{
+    return samples->count ? bench_stats_of(samples).median : INFINITY;
+}
+
+// Keep of three looks the two that are shortest: *look takes the place of the longer one, or ends.
+static void look_keep(struct bench_samples best[2], struct bench_samples *look)
+{
+    const int at = median_of(look) < median_of(&best[0]) ? 0 : median_of(look) < median_of(&best[1]) ? 1 : 2;
+    if (at < 2) {
+        bench_samples_free(&best[1]);
+        best[1] = at ? *look : best[0];
+        best[at] = *look;
+        *look = (struct bench_samples){0};
+    }
+    bench_samples_free(look);
+}
+
+#define LOOK_ROUNDS 5
+// A run of this many milliseconds is longer than the slow moments of a host, and its median has them in it already.
+#define LOOK_MOST_MS 100
+
+// The median of the best of several looks, with the quartiles of the rounds of the two that are shortest; *best[0] may hold
+// a look that was taken before, and both end here.
+static weft_status looks_take(const struct bench_case *c, struct bench_run *run, int runs, struct bench_samples best[2],
+                              struct plain_time *out, struct weft_error *err)
+{
+    struct bench_looks looks = {0};
+    weft_status status = WEFT_OK;
+    const double begin = bench_now_ms();
+    const int more = !best[0].count || median_of(&best[0]) < LOOK_MOST_MS;
+    int pause_ms;
+    if (best[0].count)
+        bench_looks_add(&looks, median_of(&best[0]));
+    while (more && !status && (pause_ms = bench_looks_pause(&looks, bench_now_ms() - begin)) >= 0) {
+        struct bench_samples look = {0};
+        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000L}, NULL);
+        status = rounds_take(c, run, runs, LOOK_ROUNDS, &look, err);
+        if (!status)
+            bench_looks_add(&looks, median_of(&look));
+        look_keep(best, &look);
+    }
+    if (!status) {
+        out->ms = median_of(&best[0]);
+        for (size_t i = 0; i < best[1].count && !status; i++)
+            if (!bench_samples_add(&best[0], best[1].ms[i]))
+                status = weft__error(err, WEFT_ENOMEM, "out of host memory for samples");
+        const struct bench_stats stats = bench_stats_of(&best[0]);
+        out->low = fmin(stats.low, out->ms); // with the second look above the first its quartiles may all be above ms
+        out->high = fmax(stats.high, out->ms);
+    }
+    bench_samples_free(&best[0]);
+    bench_samples_free(&best[1]);
+    return status;
+}
+
+// How many runs go back to back: enough to fill 2 ms, at least 5 and at most 200; where one takes 5 ms the wait is nothing
+// beside it.
+static int plain_runs(double ms)
+{
+    return ms < 5 ? (int)fmin(fmax(2 / ms, 5), 200) : 1;
+}
+
+// One run with the wait for it, and one of many back to back, of both sides of a comparison by the same rule: looks, of which
+// the first is the sampling itself where runs go one by one. They come behind the samples. On the host the samples are runs
+// with the wait for them, and *run_ms stays. *runs: how many went together, 0: none.
+static weft_status sample_plain(const struct bench_case *c, struct bench_run *run, struct bench_samples *samples,
+                                double *run_ms, struct plain_time *b2b, int *runs, struct weft_error *err)
+{
+    const int host = !strcmp(c->backend->needs, "host");
+    struct bench_samples best[2] = {{0}};
+    weft_status status = WEFT_OK;
+    double ms = 0;
+    if (!host)
+        status = runs_ms(c, run, 1, &ms, err); // warms up
+    if (!host && !status)
+        status = rounds_take(c, run, 1, samples->count < 200 ? samples->count : 200, &best[0], err);
+    for (size_t i = 0; host && i < samples->count && !status; i++)
+        if (!bench_samples_add(&best[0], samples->ms[i]))
+            status = weft__error(err, WEFT_ENOMEM, "out of host memory for samples");
+    if (!status) {
+        ms = median_of(&best[0]);
+        *run_ms = host ? NAN : ms;
+        *runs = plain_runs(ms);
+        if (*runs > 1)
+            bench_samples_free(&best[0]);
+    }
+    if (!status)
+        return looks_take(c, run, *runs, best, b2b, err);
+    bench_samples_free(&best[0]);
+    return status == WEFT_EUNSUPPORTED ? WEFT_OK : status;
+}
+
+// Nothing of what the runs before have left is there, and then a run as those that were timed last.
+static weft_status run_again(const struct bench_case *c, struct bench_run *run, int runs, struct weft_error *err)
+{
+    double ms;
+    weft_status status = c->op->poison(run, err);
+    return status ? status : runs ? runs_ms(c, run, runs, &ms, err) : c->op->launch(run, &ms, err);
 }
 
 // The median of `calls` calls from host to host, behind one that warms up; NaN: there are none.
@@ -258,6 +325,8 @@ static void numbers_fill(struct bench_result *out, const struct bench_case *c, c
     r->read_ms = or_absent(t->read_ms);
     r->convert_ms = or_absent(t->convert_ms);
     r->analyse_ms = or_absent(t->analyse_ms);
+    r->tune_ms = or_absent(t->tune_ms);
+    r->clock = !run->ctx || t->host_clock ? "host" : "events";
     r->compile_cold_ms = or_absent(t->compile_cold_ms);
     r->compile_cached_ms = or_absent(t->compile_cached_ms);
     r->end_to_end_ms = fmax(t->write_ms, 0) + host.median + fmax(t->read_ms, 0);
@@ -271,7 +340,8 @@ static void numbers_fill(struct bench_result *out, const struct bench_case *c, c
     }
     if (c->op->products && run->input->products > 0) {
         r->products = run->input->products;
-        r->products_ms = fmax(t->convert_ms, 0) + (double)r->products * stats.median;
+        r->products_ms =
+            fmax(t->analyse_ms, 0) + fmax(t->tune_ms, 0) + fmax(t->convert_ms, 0) + (double)r->products * stats.median;
     }
     if (run->ctx && bench_memory_peak() > 0)
         r->peak_bytes = bench_memory_peak();
@@ -333,8 +403,9 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
     struct bench_samples device_ms = {0}, host_ms = {0};
     struct weft_error err = {0};
     struct bench_run run = bench_case_start(c, &events);
-    double first = 0, ms, start, run_ms = NAN, b2b_ms = NAN, call_ms = NAN;
-    int right = 1;
+    double first = 0, ms, start, run_ms = NAN, call_ms = NAN;
+    struct plain_time b2b = {NAN, NAN, NAN};
+    int right = 1, runs = 0;
     const char *stop = NULL;
     bench_case_identify(out, c);
     bench_memory_reset();
@@ -348,9 +419,11 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
     if (!status)
         status = sample(c, &run, &device_ms, &host_ms, &stop, &err);
     if (!status && !c->options->sweep && !c->options->tune_write)
-        status = sample_plain(c, &run, &device_ms, &run_ms, &b2b_ms, &err);
+        status = sample_plain(c, &run, &device_ms, &run_ms, &b2b, &runs, &err);
     if (!status && c->options->calls)
         status = sample_calls(c, &run, &call_ms, &right, &err);
+    if (!status && right)
+        status = run_again(c, &run, runs, &err);
     if (!status && right)
         status = c->op->verify(&run, &right, &err);
     if (!status && right) {
@@ -362,7 +435,9 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
         out->record.verified = 1;
         out->record.first_ms = first;
         out->record.run_ms = run_ms;
-        out->record.b2b_ms = b2b_ms;
+        out->record.b2b_ms = b2b.ms;
+        out->record.b2b_low_ms = b2b.low;
+        out->record.b2b_high_ms = b2b.high;
         out->record.stop = stop;
         out->outcome = BENCH_DONE;
     } else {
@@ -374,6 +449,8 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
             out->record.skipped = out->why;
         else
             out->record.error = out->why;
+        if (out->outcome != BENCH_SKIPPED)
+            out->record.fault = out->outcome == BENCH_DIFFERS ? "wrong" : "failed";
     }
     c->op->finish(&run);
     weft__opencl_events_free(&events);

@@ -11,6 +11,7 @@ struct state {
     const char *algo;
     struct weft_backend_spmv_job job;
     void *y;
+    int runs, poisoned; // poisoned: nothing has run since
 };
 
 // ---- transpositions: the serial one, and what can go wrong around it ----
@@ -40,6 +41,8 @@ static weft_status run(void *state, double *ms, struct weft_error *err)
 {
     struct state *s = state;
     *ms = 0.5;
+    s->poisoned = s->poisoned && !strcmp(s->algo, "idle"); // which does all of it in its first run
+    s->runs++;
     return strcmp(s->algo, "failing") ? WEFT_OK : weft__error(err, WEFT_EDEVICE, "the launch was refused");
 }
 
@@ -50,6 +53,8 @@ static weft_status result(void *state, struct weft_csr *out, struct weft_backend
     if (status)
         return weft__error(err, status, "no memory");
     times->read_ms = 0.125;
+    if (s->poisoned && out->nnz)
+        out->col[0] = -1;
     if (!strcmp(s->algo, "wrong_ptr") && out->m)
         ((int32_t *)out->row_ptr)[out->m / 2]++;
     if (!strcmp(s->algo, "wrong_row"))
@@ -58,6 +63,14 @@ static weft_status result(void *state, struct weft_csr *out, struct weft_backend
         ((uint32_t *)out->val)[out->nnz / 2] ^= 1;
     if (!strcmp(s->algo, "wrong_shape"))
         out->m++;
+    return WEFT_OK;
+}
+
+static weft_status poison(void *state, struct weft_error *err)
+{
+    (void)err;
+    struct state *s = state;
+    s->poisoned = 1;
     return WEFT_OK;
 }
 
@@ -103,13 +116,23 @@ static weft_status spmv_run(void *state, double *ms, struct weft_error *err)
     (void)err;
     struct state *s = state;
     enum weft_type type = s->a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : s->a->type;
+    *ms = 0.5;
+    if (s->runs++ && !strcmp(s->algo, "idle"))
+        return WEFT_OK;
     weft__ref_spmv(s->a, type, s->job.alpha, s->job.x, s->job.beta, s->y);
     if (!strcmp(s->algo, "far")) // beyond any rounding error
         ((float *)s->y)[0] += 100;
     if (!strcmp(s->algo, "near")) // within the bound, and so only the run on integers can see it
         for (int64_t i = 0; i < s->a->m; i++)
             ((float *)s->y)[i] *= 1 + 0x1p-23f;
-    *ms = 0.5;
+    return WEFT_OK;
+}
+
+static weft_status spmv_poison(void *state, struct weft_error *err)
+{
+    (void)err;
+    struct state *s = state;
+    memset(s->y, 0xff, (size_t)s->a->m * 8);
     return WEFT_OK;
 }
 
@@ -146,17 +169,19 @@ static const char *vendor_version(void)
 }
 
 static const char *const vendor_algos[] = {"alg1", "alg2", NULL}, *const device_algos[] = {"good", NULL},
-                         *const bad_algos[] = {"wrong_ptr", "wrong_row", "wrong_val", "wrong_shape",
-                                               "refusing",  "failing",   "unable",    NULL},
-                         *const spmv_algos[] = {"csr", NULL}, *const bad_spmv_algos[] = {"far", "near", NULL};
+                         *const bad_algos[] = {"wrong_ptr", "wrong_row", "wrong_val", "wrong_shape", "refusing",
+                                               "failing",   "unable",    "idle",      NULL},
+                         *const spmv_algos[] = {"csr", NULL}, *const bad_spmv_algos[] = {"far", "near", "idle", NULL};
 
 #define TRANSPOSE(names)                                                                                               \
     {                                                                                                                  \
-        .algos = (names), .prepare = prepare, .run = run, .call = call, .result = result, .finish = finish             \
+        .algos = (names), .prepare = prepare, .run = run, .call = call, .poison = poison, .result = result,            \
+        .finish = finish                                                                                               \
     }
 #define SPMV(names)                                                                                                    \
     {                                                                                                                  \
-        .algos = (names), .prepare = spmv_prepare, .run = spmv_run, .result = spmv_result, .finish = finish            \
+        .algos = (names), .prepare = spmv_prepare, .run = spmv_run, .poison = spmv_poison, .result = spmv_result,      \
+        .finish = finish                                                                                               \
     }
 
 static const struct weft_backend vendor = {.name = "vendor",

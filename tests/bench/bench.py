@@ -29,7 +29,8 @@ OF_MATRIX = {"matrix", "m", "n", "nnz", "type", "index"}
 MEASURED = {"samples", "median_ms", "min_ms", "max_ms", "noise", "end_to_end_ms", "bytes_min", "gbps"}
 OF_DEVICE = {"device_index", "driver", "platform"}
 KNOWN = ALWAYS | OF_MATRIX | MEASURED | OF_DEVICE | {
-    "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "run_ms", "b2b_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
+    "chosen", "tune", "seed", "error", "skipped", "stop", "fault", "clock", "first_ms", "run_ms", "b2b_ms", "b2b_low_ms", "b2b_high_ms",
+    "write_ms", "read_ms", "convert_ms", "analyse_ms", "tune_ms",
     "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor", "regret",
     "workspace_bytes", "format_bytes", "peak_bytes", "products", "products_ms", "hash", "calls"}
 def run(program, *args, **env):
@@ -65,11 +66,15 @@ def check_record(record):
     if record["verified"] is not True:
         return "is not verified"
     for key, value in record.items():
-        if key in ("convert_ms", "analyse_ms", "compile_cold_ms", "compile_cached_ms",
+        if key in ("convert_ms", "analyse_ms", "tune_ms", "compile_cold_ms", "compile_cached_ms",
                                            "speedup_best_vendor", "gflops", "copy_gbps") and not value > 0:
             return f"{key} is {value}: a key that does not apply is absent"
     if not 0 < record["min_ms"] <= record["median_ms"] <= record["max_ms"]:
         return "times are out of order"
+    if record["clock"] != ("events" if "device_index" in record else "host"):
+        return "whose clock the times are of is not told"
+    if "b2b_ms" in record and not 0 < record["b2b_low_ms"] <= record["b2b_ms"] <= record["b2b_high_ms"]:
+        return "back to back is not between its quartiles"
     if abs(record["gbps"] * record["median_ms"] * 1e6 / record["bytes_min"] - 1) > 1e-3:
         return "gbps is not bytes_min/median"
     if "roof" in record and abs(record["roof"] * record["copy_gbps"] / record["gbps"] - 1) > 1e-3:
@@ -371,11 +376,12 @@ def test_bad_backends():
     lines = {r["algo"]: r for r in records(out)}
     ok(code == 1, "a wrong result: exit status 1", f"status {code}", err)
     for algo, want in [("wrong_ptr", "col_ptr[100]"), ("wrong_row", "row_idx[3999]"), ("wrong_val", "val[2000]"),
-                       ("wrong_shape", "shape")]:
+                       ("wrong_shape", "shape"), ("idle", "row_idx[0]")]:
         r = lines[algo]
-        ok(r["verified"] is False and want in r["error"] and not MEASURED & r.keys() and "speedup_ref" not in r,
-           algo + " is seen, and no number of it is printed", r)
+        ok(r["verified"] is False and want in r["error"] and r["fault"] == "wrong" and not MEASURED & r.keys() and
+           "speedup_ref" not in r, algo + " is seen, and no number of it is printed", r)
     ok(lines["refusing"]["error"] == "the device" and "launch" in lines["failing"]["error"] and
+       lines["refusing"]["fault"] == lines["failing"]["fault"] == "failed" and
        not MEASURED & (lines["refusing"].keys() | lines["failing"].keys()), "failures are records with a reason", lines)
     ok("f32" in lines["unable"]["skipped"] and "error" not in lines["unable"], "what cannot be done is skipped", lines)
     ok(lines["alg1"]["verified"] and lines["alg1"]["version"] == "12.5" and lines["alg1"]["chosen"] == "simple",
@@ -389,7 +395,7 @@ def test_bad_backends():
        "one call: " in lines["alg2"]["error"] and not MEASURED & lines["alg2"].keys(),
        "whole calls are timed where there are any, and a wrong one is seen", out, err)
     code, out, err = run(BAD, *FAST, "-b", "ref,bad", "-a", "all", *SMALL)
-    ok(code == 1 and out.count("WRONG") == 4 and out.count("failed:") == 2 and out.count("skipped:") == 1,
+    ok(code == 1 and out.count("WRONG") == 5 and out.count("failed:") == 2 and out.count("skipped:") == 1,
        "the table says so", out)
     code, out, _ = run(BAD, *FAST, "-b", "bad", "-a", "failing", "--json", "-", *SMALL)
     ok(code == 3, "only a failure: exit status 3", code, out)
@@ -398,6 +404,7 @@ def test_bad_backends():
     code, out, _ = run(BAD, *FAST, "-o", "spmv", "-b", "ref,vendor,bad", "-a", "all", "--json", "-", *SMALL)
     lines = {r["algo"]: r for r in records(out)}
     ok(code == 1 and "row 0" in lines["far"]["error"], "a product beyond its bound is wrong", out)
+    ok("row 0" in lines["idle"]["error"], "so is one that was not computed again", out)
     ok("small integers" in lines["near"]["error"], "a product within it, but not exact on integers, is wrong", out)
     bad = all_good(json.dumps(lines["csr"]))
     ok(not bad and lines["csr"]["gflops"] == 2 * 4000 / 0.5e6 and
