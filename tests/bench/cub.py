@@ -9,7 +9,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import done, ok, skip  # noqa: E402
 
-CASES = [("scan", "exclusive_sum"), ("segsort", "whole"), ("histogram", "even"), ("histogram", "even_scan")]
+CASES = [("scan", "exclusive_sum"), ("segsort", "whole"), ("histogram", "even"), ("histogram", "even_scan"),
+         ("histogram", "atomic"), ("histogram", "atomic_scan")]
 
 
 def run(program, *args, **env):
@@ -35,15 +36,16 @@ def test_standin(program):
     code, out, err = run(program, "--help")
     ok(code == 0 and out.startswith("usage: weft-cub") and not err, "--help", out, err)
     _, lines = cases(program, "every primitive agrees with the reference of weft-bench")
-    ok([r["median_ms"] for r in lines] == [2] * 4 and [r["bytes_min"] for r in lines] ==
-       [400000, 2 * 400000 + 8, 200000 + 701 * 4, 200000 + 701 * 4] and [r["type"] for r in lines] == ["i32", "f32", "f32", "f32"],
+    ok([r["median_ms"] for r in lines] == [2] * 6 and [r["bytes_min"] for r in lines] ==
+       [400000, 2 * 400000 + 8, *[200000 + 701 * 4] * 4] and [r["type"] for r in lines] == ["i32", *["f32"] * 5],
        "medians, bytes and types are those of weft-bench", *lines)
     code, out, err = run(program, "-g", "band:100,3", "-g", "uniform:9,9,9", "-o", "histogram", "--reps", "1", "--json", "-")
-    ok(code == 0 and [json.loads(line)["matrix"] for line in out.splitlines()] == ["band:100,3"] * 2 + ["uniform:9,9,9"] * 2,
+    ok(code == 0 and [json.loads(line)["matrix"] for line in out.splitlines()] == ["band:100,3"] * 4 + ["uniform:9,9,9"] * 4,
        "-g and -o pick", out, err)
     code, out, err = run(program, "-g", "uniform:9,9,90", WEFT_STANDIN="wrong")
     lines = [json.loads(line) for line in out.splitlines()]
-    ok(code == 1 and len(lines) == 4 and not any(r["verified"] or "median_ms" in r for r in lines) and all("error" in r for r in lines),
+    ok(code == 1 and len(lines) == 6 and not any(r["verified"] or "median_ms" in r for r in lines) and
+       all("error" in r and r["fault"] == "wrong" for r in lines),
        "a wrong result has no times, and the exit status is 1", out, err)
     code, out, err = run(program, "-g", "uniform:9,9,90", WEFT_STANDIN="memory")
     ok(code == 0 and all("memory" in json.loads(line)["skipped"] for line in out.splitlines()), "too little memory is skipped", out)

@@ -58,11 +58,12 @@ int cub_run(struct cub_job *job, char why[256])
         }
         free(order);
     }
-    if (job->op == CUB_COUNT || job->op == CUB_POINTERS) {
-        memset(out, 0, ((size_t)job->bins + (job->op == CUB_POINTERS)) * sizeof *out);
+    if (cub_counts(job->op) || cub_points(job->op)) {
+        const int points = cub_points(job->op);
+        memset(out, 0, ((size_t)job->bins + (size_t)points) * sizeof *out);
         for (size_t i = 0; i < n; i++)
-            out[in[i] + (job->op == CUB_POINTERS)]++;
-        for (int64_t b = 0; b < job->bins && job->op == CUB_POINTERS; b++)
+            out[in[i] + (uint32_t)points]++;
+        for (int64_t b = 0; b < job->bins && points; b++)
             out[b + 1] += out[b];
     }
     if (is("wrong"))

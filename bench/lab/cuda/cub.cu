@@ -56,6 +56,24 @@ struct Run {
     size_t bytes = 0; // of work; 0: only asked for
 };
 
+// What a program writes that counts keys among a million bins: counts is all zero before.
+__global__ void count_by_atomics(const int *keys, int *counts, int n)
+{
+    const int i = static_cast<int>(blockIdx.x) * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
+    if (i < n)
+        atomicAdd(&counts[keys[i]], 1);
+}
+
+cudaError_t count(const int *keys, int *counts, int n, int bins, cudaStream_t stream)
+{
+    const unsigned threads = 256;
+    cudaError_t error = cudaMemsetAsync(counts, 0, static_cast<size_t>(bins) * sizeof *counts, stream);
+    if (error != cudaSuccess)
+        return error;
+    count_by_atomics<<<(static_cast<unsigned>(n) + threads - 1) / threads, threads, 0, stream>>>(keys, counts, n);
+    return cudaGetLastError();
+}
+
 // One call of CUB: with work.at == nullptr it only says how much it needs.
 cudaError_t call(const cub_job *job, Run *run, cudaStream_t stream)
 {
@@ -66,17 +84,20 @@ cudaError_t call(const cub_job *job, Run *run, cudaStream_t stream)
     if (job->op == CUB_SORT)
         return cub::DeviceRadixSort::SortPairs(work, run->bytes, run->in[0].as<unsigned>(), run->out[0].as<unsigned>(),
                                                run->in[1].as<unsigned>(), run->out[1].as<unsigned>(), n, 0, 32, stream);
-    int *counts = job->op == CUB_COUNT ? run->out[0].as<int>() : run->out[1].as<int>();
+    int *counts = cub_counts(job->op) ? run->out[0].as<int>() : run->out[1].as<int>();
     size_t need = 0, given = run->bytes;
     cudaError_t error = cudaSuccess;
-    if (job->op == CUB_POINTERS && !work)
+    const bool atomic = job->op == CUB_COUNT_ATOMIC || job->op == CUB_POINTERS_ATOMIC;
+    if (cub_points(job->op) && !work)
         error = cub::DeviceScan::ExclusiveSum(nullptr, need, counts, run->out[0].as<int>(), bins + 1, stream);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && atomic)
+        error = work ? count(run->in[0].as<int>(), counts, n, bins, stream) : cudaSuccess;
+    else if (error == cudaSuccess)
         error = cub::DeviceHistogram::HistogramEven(work, given, run->in[0].as<int>(), counts, bins + 1, 0, bins, n,
                                                     stream);
     if (!work)
         run->bytes = given > need ? given : need;
-    else if (error == cudaSuccess && job->op == CUB_POINTERS)
+    else if (error == cudaSuccess && cub_points(job->op))
         error = cub::DeviceScan::ExclusiveSum(work, given, counts, run->out[0].as<int>(), bins + 1, stream);
     return error;
 }
@@ -105,8 +126,8 @@ cudaError_t runs(cub_job *job, cudaStream_t stream, cudaEvent_t start, cudaEvent
 {
     Run run;
     size_t n = static_cast<size_t>(job->n) * 4, bins = static_cast<size_t>(job->bins) * 4;
-    size_t out = job->op == CUB_COUNT ? bins : job->op == CUB_POINTERS ? bins + 4 : n;
-    size_t more = job->op == CUB_SORT ? n : job->op == CUB_POINTERS ? bins + 4 : 0;
+    size_t out = cub_counts(job->op) ? bins : cub_points(job->op) ? bins + 4 : n;
+    size_t more = job->op == CUB_SORT ? n : cub_points(job->op) ? bins + 4 : 0;
     cudaError_t error = run.in[0].take(n);
     if (error == cudaSuccess && job->op == CUB_SORT)
         error = run.in[1].take(n);
@@ -132,7 +153,7 @@ cudaError_t runs(cub_job *job, cudaStream_t stream, cudaEvent_t start, cudaEvent
         error = cudaMemcpy(job->out[0], run.out[0].at, out, cudaMemcpyDeviceToHost);
     if (error == cudaSuccess && job->op == CUB_SORT)
         error = cudaMemcpy(job->out[1], run.out[1].at, n, cudaMemcpyDeviceToHost);
-    job->workspace_bytes = run.bytes + (job->op == CUB_POINTERS ? more : 0);
+    job->workspace_bytes = run.bytes + (cub_points(job->op) ? more : 0);
     return error;
 }
 

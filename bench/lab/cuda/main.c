@@ -43,6 +43,8 @@ static const struct {
     {"segsort", "whole", "whole", CUB_SORT, WEFT_TYPE_F32, &bench_segsort_primitive},
     {"histogram", "even", "auto", CUB_COUNT, WEFT_TYPE_F32, &bench_histogram_primitive},
     {"histogram", "even_scan", "auto", CUB_POINTERS, WEFT_TYPE_F32, &bench_histogram_primitive},
+    {"histogram", "atomic", "auto", CUB_COUNT_ATOMIC, WEFT_TYPE_F32, &bench_histogram_primitive},
+    {"histogram", "atomic_scan", "auto", CUB_POINTERS_ATOMIC, WEFT_TYPE_F32, &bench_histogram_primitive},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -125,9 +127,10 @@ static int options_parse(struct options *o, int argc, char **argv)
 static int compare(int c, const struct bench_run *run, const struct cub_job *job, void *const *want, char why[256])
 {
     int32_t *const pointers = want[0];
-    for (int64_t b = 0; cases[c].what == CUB_COUNT && b < job->bins; b++)
-        pointers[b] = pointers[b + 1] - pointers[b]; // CUB counts
-    if (cases[c].what == CUB_COUNT)
+    const int counts = cub_counts(cases[c].what);
+    for (int64_t b = 0; counts && b < job->bins; b++)
+        pointers[b] = pointers[b + 1] - pointers[b];
+    if (counts)
         return check_histogram(job->out[0], pointers, job->bins, WEFT_OFS_32, 0, why, 256);
     return cases[c].primitive->right(run, job->out, want, why, 256);
 }
@@ -216,6 +219,7 @@ static int case_run(int c, const struct weft_csr *a, const struct options *o, st
         r->skipped = why;
     } else {
         r->error = why;
+        r->fault = ran > 0 ? "wrong" : "failed";
         status = ran > 0 ? BENCH_WRONG : BENCH_DEVICE;
     }
     if (!bench_record_json(weft__out_file(out), r) || weft__out_commit(out))
