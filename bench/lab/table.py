@@ -14,8 +14,8 @@ usage: bench/lab/table.py [options] FILE...
 
 Prints Markdown: for each operation, type and device what ran where, a table of median times, a row a matrix, a column
 a backend and algorithm, and tables of speedups. "~" marks a speedup that is unclear: the quartiles of the two times
-overlap, or those of one are more than 25 % of its median apart; times of the host's clock have no quartiles. The last row of speedups is their
-geometric mean. Of several records with one matrix and column the last one counts, and where it is not verified its reason stands in place of a number.
+overlap, or those of one are more than 25 % of its median apart; times of the host's clock have quartiles from 2026-11-30 on. With
+--clock host "*" marks a time of device events, where the host's clock took none. The last row of speedups is their geometric mean. Of several records with one matrix and column the last one counts, and where it is not verified its reason stands in place of a number.
 """
 import os
 import sys
@@ -39,11 +39,15 @@ def read(paths):
 
 
 def by_host(record):
-    """A record with the time of the host's clock in place of that of device events."""
-    if not record.get("b2b_ms") or not record.get("verified"):
+    """A record with the time of the host's clock in place of that of device events, or one that says that it has none."""
+    if not record.get("verified"):
         return record
-    return {**record, "median_ms": record["b2b_ms"], "gbps": record["gbps"] * record["median_ms"] / record["b2b_ms"], "noise": 0,
-            "by_host": True}
+    if not record.get("b2b_ms"):
+        on_device = "device_index" in record and record.get("clock") != "host"
+        return {**record, "by_events": True} if on_device else record
+    low, high = reader.clock_quartiles(record) if "b2b_low_ms" in record else (0, 0)
+    return {**record, "median_ms": record["b2b_ms"], "gbps": record["gbps"] * record["median_ms"] / record["b2b_ms"],
+            "noise": (high - low) / record["b2b_ms"], "by_host": True}
 
 
 def blocks(records):
@@ -105,6 +109,7 @@ class Block:
 
         host = any(record.get("by_host") for record in self.table.values())
         self.clock = ", by the host's clock over runs back to back" if host else ""
+        self.spread = not host or all("b2b_low_ms" in record for record in self.table.values() if record.get("by_host"))
 
     def backend(self, column):
         return self.backends[column]
@@ -166,6 +171,11 @@ def experiment(block):
     return ["- " + line for line in lines]
 
 
+def mark(record):
+    """The sign behind a time, or a speedup, that is not of the clock that the table is by."""
+    return "*" * record.get("by_events", False)
+
+
 def tables(block, against):
     """Markdown of a block."""
     out = [f"### {block.op}" + (f", {block.type}, {block.index}-bit offsets" if block.type else "") +
@@ -180,13 +190,16 @@ def tables(block, against):
     def time(row, column):
         if (row, column) in block.notes:
             return block.notes[row, column].split(":")[0]
-        return four_digits(block.table[row, column]["median_ms"]) if (row, column) in block.table else ""
+        record = block.table.get((row, column))
+        return four_digits(record["median_ms"]) + mark(record) if record else ""
     out += [f"Median times in ms{block.clock}:", ""]
     out += reader.table_padded(head + [shown(c) for c in block.columns],
                     [left(row) + [time(row, c) for c in block.columns] for row in block.rows])
     reasons = {}
     for (row, column), note in block.notes.items():
         reasons.setdefault((column, note), []).append(row)
+    if any(mark(record) for record in block.table.values()):
+        out += ["", "\\* by device events: the host's clock took no time there. Speedups beside such a time compare two clocks."]
     out += [""] * bool(reasons) + [f"- {shown(column)} on {', '.join(on)}: {note}" for (column, note), on in reasons.items()]
     for name in against:
         others = block.speedups(name)
@@ -199,7 +212,8 @@ def tables(block, against):
                 if base and (row, column) in block.table:
                     record = block.table[row, column]
                     values[column].append(base["median_ms"] / record["median_ms"])
-                    line.append(f"{values[column][-1]:.2f}" + "~" * reader.unclear(base, record))
+                    line.append(f"{values[column][-1]:.2f}" + "~" * reader.unclear(base, record) +
+                                (mark(record) or mark(base)))
                 else:
                     line.append("")
             lines.append(line)
@@ -276,7 +290,7 @@ def plots(pyplot, block, against, prefix, ending, title):
 
     def noisy(row, column):
         return block.table[row, column].get("noise", 0) > reader.NOISE_MAX
-    others, spans = block.speedups(against), "" if block.clock else "; black: from quartile to quartile; pale, ~: within the noise"
+    others, spans = block.speedups(against), "" if not block.spread else "; black: from quartile to quartile; pale, ~: within the noise"
     if others:
         bars("speedup", others, speedup, lambda number: f"{number:.2f}x", 1,
              f"speedup against {'the fastest vendor' if against == 'vendor' else shown(against)}{block.clock}\n(dashed: as fast{spans})", speedup_span, unclear)

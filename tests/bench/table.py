@@ -109,6 +109,14 @@ def test_tables(folder):
     out = re.sub(" +", " ", out)
     ok(code == 0 and "| a | 3 000 | 40 | 7 | 12 | 2 | 6 |" in out and "| a | 3 000 | 40 | 7 | 0.50 | 3.00 |" in out and
        "in ms, by the host's clock" in out, "--clock host: runs back to back, where they were timed", out, err)
+    ok("*" not in out and "~" not in out, "and nothing to say where they all were", out)
+    mixed = write(os.path.join(folder, "mixed.json"), [*FIRST[:1], {**FIRST[3], "b2b_ms": 6, "b2b_low_ms": 5.9, "b2b_high_ms": 6.1},
+                                                       FIRST[4], {**FIRST[1], "clock": "host"},
+                                                       {**FIRST[1], "algo": "auto", "b2b_ms": 6.05, "b2b_low_ms": 6, "b2b_high_ms": 6.1}])
+    code, out, err = run("--clock", "host", "--against", "cusparse", mixed)
+    out = re.sub(" +", " ", out)
+    ok(code == 0 and "| a | 3 000 | 40 | 7 | 12 | 3* | 11.9 | 6.05 | 6 |" in out and "| 0.50 | 2.00* | 0.50 | 0.99~ |" in out and
+       "* by device events" in out, "a time of device events is marked among those of the host's clock, and so is what it makes", out, err)
     code, out, err = run("--columns", "scan,rocSPARSE,ref", first, second)
     ok(code == 0 and heads(out)[0].split("|")[5:-1] == [" scan ", " rocSPARSE ", " serial (ref) "] and
        "cuSPARSE" not in out, "--columns picks and orders", out, err)
