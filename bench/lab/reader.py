@@ -76,9 +76,9 @@ def end(name, main):
 # ---- records ---------------------------------------------------------------------------------------------------
 
 TEXTS = {"op", "backend", "algo", "device", "matrix", "type", "order", "version", "driver", "date", "command", "error",
-         "skipped", "study", "device_type"}
+         "skipped", "study", "device_type", "fault", "clock"}
 NUMBERS = {"m", "n", "nnz", "index", "device_index", "seed", "trials", "trial_s", "noise", "median_ms", "run_ms", "b2b_ms",
-           "convert_ms", "gbps", "roof", "order_ms", "permute_ms", "surprises", "waste", "x_lines", "gflops_min",
+           "b2b_low_ms", "b2b_high_ms", "convert_ms", "analyse_ms", "tune_ms", "gbps", "roof", "order_ms", "permute_ms", "surprises", "waste", "x_lines", "gflops_min",
            "gflops_mean", "gflops_max", "entropy_min", "entropy_mean", "entropy_max"}
 ABOVE_0 = {"copy_gbps"}
 NEEDED = ("op", "backend", "algo", "device")
@@ -120,9 +120,27 @@ def clock(record):
     return record.get("b2b_ms") or record["median_ms"]
 
 
+def preparation(record):
+    """Milliseconds that are paid once: analysis, measuring of candidates, conversion."""
+    return sum(record.get(key, 0) for key in ("analyse_ms", "tune_ms", "convert_ms"))
+
+
+def total(record, products):
+    """Milliseconds of preparing and so many products."""
+    return preparation(record) + products * clock(record)
+
+
+OWN = ("ref", "omp", "opencl")  # backends of weft; the others are other people's libraries
+
+
+def fault(record):
+    """Of a record that is not verified: "skipped"; "failed", it has no result; "wrong", it has one, or does not say."""
+    return "skipped" if "skipped" in record else "failed" if record.get("fault") == "failed" else "wrong"
+
+
 def held_out(pattern):
-    """A third of the patterns of the population: nothing may be fitted to their times."""
-    return hashlib.sha256(pattern.partition("@")[0].encode()).digest()[0] % 3 == 0
+    """A third of the patterns of the population: nothing may be fitted to their times. Orders of one pattern are in one part."""
+    return hashlib.sha256(re.split("[@+]", pattern)[0].encode()).digest()[0] % 3 == 0
 
 
 def parse(text):
@@ -200,10 +218,18 @@ def unclear(a, b):
     return max(a.get("noise", 0), b.get("noise", 0)) > NOISE_MAX or overlap(a, b)
 
 
-def overlap(a, b):
+def overlap(a, b, of=quartiles):
     """Whether the quartiles of two times overlap."""
-    (low, high), (other_low, other_high) = quartiles(a), quartiles(b)
+    (low, high), (other_low, other_high) = of(a), of(b)
     return low <= other_high and other_low <= high
+
+
+def clock_quartiles(record):
+    """Of the time that clock() gives. Records of before 2026-11-30 have none of b2b_ms: as wide as those of device events."""
+    ms = clock(record)
+    if record.get("b2b_ms") and "b2b_low_ms" in record and "b2b_high_ms" in record:
+        return record["b2b_low_ms"], record["b2b_high_ms"]
+    return ms * (1 - record.get("noise", 0) / 2), ms * (1 + record.get("noise", 0) / 2)
 
 
 def geometric_mean(values):

@@ -20,11 +20,12 @@ spec = sys.argv[sys.argv.index("-g") + 1]
 ours, theirs = times[spec.split(",")[-1]]
 with open(sys.argv[sys.argv.index("--json") + 1], "w") as file:
     for op in sys.argv[sys.argv.index("-o") + 1].split(","):
-        for backend, algo, ms in [("cusparse", "alg1", theirs), ("cusparse", "alg2", theirs + 5), ("opencl", "auto", ours)]:
+        for backend, algo, ms in [("cusparse", "alg1", theirs), ("cusparse", "alg2", theirs and theirs + 5), ("opencl", "auto", ours)]:
             r = {{"op": op, "backend": backend, "algo": algo, "device": "GPU", "verified": ms is not None, "calls": 3}}
             r.update({{"end_to_end_ms": ms}} if ms is not None else {{"error": "col[3] is 1, not 2"}})
+            r.update({{"fault": "failed"}} if ms is None and "FAILED" in os.environ else {{}})
             file.write(json.dumps(r) + "\\n")
-sys.exit(1 if ours is None else 0)
+sys.exit(3 if "FAILED" in os.environ else 1 if ours is None else 0)
 """
 
 
@@ -34,13 +35,13 @@ def run(*args, **env):
     return made.returncode, made.stdout, made.stderr
 
 
-def rows_of(folder, times, *args):
+def rows_of(folder, times, *args, **env):
     path = os.path.join(folder, "fake")
     with open(path, "w", encoding="utf-8") as file:
         file.write(FAKE.format(python=sys.executable))
     os.chmod(path, 0o755)
     summary = os.path.join(folder, "calls.json")
-    code, out, err = run("--bench", path, "--json", summary, *args, TIMES=json.dumps(times))
+    code, out, err = run("--bench", path, "--json", summary, *args, TIMES=json.dumps(times), **env)
     with open(summary, encoding="utf-8") as file:
         made = json.load(file)
     return code, {(r["op"], r["entries"]): r["verdict"] for r in made["rows"]}, made["wrong"], out + err
@@ -66,6 +67,10 @@ def main():
         code, verdicts, wrong, text = rows_of(folder, {"10000": [None, 1], "100000": [1, 1]}, "--most", "1e5", "-o", "transpose")
         ok(code == 1 and len(wrong) == 1 and "col[3]" in wrong[0] and "WRONG: transpose opencl auto" in text and
            verdicts == {("transpose", 10 ** 4): "not run", ("transpose", 10 ** 5): "pass"}, "a wrong result has no time", text)
+        code, verdicts, wrong, text = rows_of(folder, {"10000": [1, None]}, "--most", "1e4", "-o", "transpose", FAILED="1")
+        ok("failed beside weft: transpose cusparse alg1" in text and not wrong and code == 0, "a library that failed is no wrong result", text)
+        code, verdicts, wrong, text = rows_of(folder, {"10000": [None, 1]}, "--most", "1e4", "-o", "transpose", FAILED="1")
+        ok(code == 3 and not wrong and "failed: transpose opencl auto" in text, "a line of weft that failed is a failure", text)
         for args, want in [(["--bogus"], "--bogus"), (["--bench", "/nonexistent"], "/nonexistent"), (["-o", "scan"], "--op"),
                            (["--json", "/nonexistent/x"], "/nonexistent/x"), (["--json", ""], "--json is empty")]:
             code, out, err = run(*args)
