@@ -4,7 +4,7 @@ import math
 import os
 
 import reader
-from reader import CSR_OF_CUSPARSE, Failed, clock, overlap
+from reader import CSR_OF_CUSPARSE, Failed, clock, clock_quartiles, overlap
 
 TITLES = {
     1: "transpose, auto, beside cuSPARSE's best", 2: "MergeTrans beside cuSPARSE's best",
@@ -30,6 +30,7 @@ REGRET = (1.005, 1.10, 1.30)
 AUTO_WITHIN = 1.05
 MANY = 5000000  # entries from which mark 3 counts
 OURS = ("auto", "scan", "merge")
+COUNTS, POINTERS = ("even", "atomic"), ("even_scan", "atomic_scan")  # of CUB and CUDA: a histogram; with the sums of its counts
 
 
 JOB = {"kind": str, "marks": list, "matrices": list, "arguments": list, "file": str, "why": str, "threads": int,
@@ -66,7 +67,7 @@ class Race:
                 job_check(one)
         except (Failed, ValueError, KeyError, TypeError) as error:
             raise Failed(f"{folder} holds no race: " + (f"no {error}" if isinstance(error, KeyError) else str(error))) from error
-        self.wrong, self.failed, self.skipped = [], [], {}
+        self.wrong, self.failed, self.peers, self.skipped = [], [], [], {}
         if self.quick:
             for limits, stand_in in ((MEANS, 0), (LEAST, 0), (MOST, math.inf)):
                 limits.update(dict.fromkeys(limits, stand_in))
@@ -75,8 +76,11 @@ class Race:
             POPULATION.update(dict.fromkeys(POPULATION, (0, 0)))
         for one in self.jobs:
             read = self.rows if one["kind"] in ("population", "calls") else self.read
+            failed, peers = len(self.failed), len(self.peers)
             one["records"] = read(os.path.join(folder, one["file"]))
-            if one.get("status") not in (0, 1, None):
+            # Status 3 says that a line failed. Where only other libraries' did, that is no fault of a run.
+            told = one.get("status") == 3 and len(self.failed) == failed and len(self.peers) > peers
+            if one.get("status") not in (0, 1, None) and not told:
                 self.failed.append(f"{one['kind']} {' '.join(one['matrices'])}: {one.get('why', '')}")
 
     def read(self, path):
@@ -91,10 +95,18 @@ class Race:
             named = record["op"], record["backend"], record["algo"], record.get("type", "")
             if record.get("verified") is True and record.get("median_ms", 0) > 0:
                 out.append(record)
-            elif "skipped" in record:
-                self.skipped[record.get("matrix"), *named[:2]] = record["skipped"]
+                continue
+            said = f"{record.get('matrix', '')}: {' '.join(named)}: {record.get('error', 'not verified')}"
+            fault, key = reader.fault(record), (record.get("matrix"), *named[:2])
+            if fault == "skipped":
+                self.skipped.setdefault(key, f"{named[2]}: {record['skipped']}")
+            elif fault == "wrong":
+                self.wrong.append(said)
+            elif record["backend"] in reader.OWN:
+                self.failed.append(said)
             else:
-                self.wrong.append(f"{record.get('matrix', '')}: {' '.join(named)}: {record.get('error', 'not verified')}")
+                self.peers.append(said)
+                self.skipped[key] = f"{named[2]} failed: {record.get('error', '')}"
         return out
 
     def rows(self, path):
@@ -103,12 +115,20 @@ class Race:
             return []
         try:
             made = reader.parse(reader.file_text(path))
-            rows, wrong = made["rows"], made["wrong"]
+            rows, wrong, peers = made["rows"], made["wrong"], made.get("peers", [])
             for one in rows:
                 reader.check(one, ("matrix", "verdict"))
-        except (ValueError, KeyError, TypeError) as error:
+            about = made.get("about", {})
+            # What older ones leave without a row.
+            late, patterns = about.get("left_out", []), [p[1] for p in about.get("patterns", [])]
+            there = {(r["question"], r["matrix"]) for r in rows if "question" in r}
+            rows = rows + [{"question": name, "matrix": matrix, "value": None, "verdict": "not run",
+                            "note": "out of time" if matrix in late else "no row"}
+                           for name in dict.fromkeys(name for name, _ in there) for matrix in patterns if (name, matrix) not in there]
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             raise Failed(f"{path} holds no rows: {error}") from error
         self.wrong += wrong
+        self.peers += peers
         return rows
 
     def of(self, kind):
@@ -125,6 +145,12 @@ class Race:
         return found or (self.best(records, op, "ref") if self.quick else None)
 
 
+def why_not(race, records, op, backend):
+    """Why the other side has no time on the matrix of these records, as far as they say."""
+    matrix = next((r.get("matrix") for r in records), None)
+    return race.skipped.get((matrix, op, backend), "")
+
+
 def times(record):
     """The host's clock, and device events where they say something else."""
     both = f" (events {record['median_ms']:.4g})" if clock(record) != record["median_ms"] else ""
@@ -132,7 +158,8 @@ def times(record):
 
 
 def row(mark, matrix, asked, got, good, note="", averaged=True):
-    verdict = "not run" if good is None else "pass" if good else "short"
+    """good: None where it did not run, a verdict, or whether it passes."""
+    verdict = "not run" if good is None else good if isinstance(good, str) else "pass" if good else "short"
     return {"mark": mark, "matrix": matrix, "asked": asked, "got": got, "verdict": verdict, "note": note,
             "averaged": averaged and good is not None}
 
@@ -142,13 +169,26 @@ def reported(one):
     return {**one, "asked": "", "verdict": "reported", "averaged": False}
 
 
-def speedup(mark, matrix, ours, theirs, least, what=""):
-    """A row that asks for `least` times the speed of theirs."""
+def speedup(mark, matrix, ours, theirs, least, what="", why=""):
+    """A row that asks for `least` times the speed of theirs; why: what is known of a time that is missing there."""
     if not ours or not theirs:
-        return row(mark, matrix, what, None, None, "no verified time of " + ("weft" if not ours else "theirs"))
+        why = f" ({why})" if why and ours else ""
+        return row(mark, matrix, what, None, None, "no verified time of " + ("weft" if not ours else "theirs") + why)
     value = clock(theirs) / clock(ours)
     names = f"{times(ours)}, {theirs['backend']} {times(theirs)}"
     return row(mark, matrix, what + (f">= {least:g}x" if least else "any"), value, value >= least, names)
+
+
+def prepared(race, mark, matrix, records, ours, backend, algos, what=""):
+    """A row beside the verdicts: the same with what is paid once, and as many products as the plan was made for. None: no times."""
+    theirs = [r for r in records if r["op"] == "spmv" and r["backend"] == backend and (algos is None or r["algo"] in algos)]
+    if not ours or not theirs:
+        return []
+    count = ours.get("products", 1)
+    other = min(theirs, key=lambda r: reader.total(r, count))
+    a, b = reader.total(ours, count), reader.total(other, count)
+    note = f"{what}prepared, {count:.0f} products: {ours['algo']} {a:.4g} ms, {other['backend']} {other['algo']} {b:.4g} ms"
+    return [reported(row(mark, matrix, "", b / a, True, note))]
 
 
 def by_matrix(race, mark, kinds):
@@ -194,15 +234,18 @@ def judge_gpu(race, mark):
             one = beside_floor(race, mark, name, ours)
             rows += [] if not one else [one] if kind == "f32" else [reported(one)]
             continue
-        one = speedup(mark, name, ours, race.theirs(records, op, backend, their_algos), LEAST[mark])
+        one = speedup(mark, name, ours, race.theirs(records, op, backend, their_algos), LEAST[mark], "",
+                      why_not(race, records, op, backend))
         if mark == 6 and ours and "convert_ms" in ours:
             one["note"] += f"; conversion {ours['convert_ms']:.4g} ms"
         rows.append(one if kind == "f32" else reported(one))
+        if mark == 6:
+            rows += prepared(race, mark, name, records, ours, backend, their_algos)
         best = race.best(records, op, "opencl", OURS)
         if mark == 1 and kind == "f32" and ours and best:
             value = clock(ours) / clock(best)
-            rows.append(row(1, name, "auto <= 1.05 of best", value, race.quick or value <= AUTO_WITHIN or overlap(ours, best),
-                             f"{times(ours)}, {times(best)}", False))
+            good = "pass" if race.quick or value <= AUTO_WITHIN else "unclear" if overlap(ours, best, clock_quartiles) else "short"
+            rows.append(row(1, name, "auto <= 1.05 of best", value, good, f"{times(ours)}, {times(best)}", False))
     return rows + missing
 
 
@@ -236,25 +279,55 @@ def judge_huge(race):
     return rows
 
 
+def reasons(rows):
+    """Why rows were not run, the most frequent reason first: "12 out of time, 2 weft: csr: no memory (block:9,9,9)"."""
+    found = {}
+    for r in rows:
+        found.setdefault(r["note"], []).append(r["matrix"])
+    told = sorted(found.items(), key=lambda item: -len(item[1]))
+    return ", ".join(f"{len(of)} {why}" + (f" ({of[0]})" if len(of) == 1 else "") for why, of in told)
+
+
+def asked_of_population(one):
+    """{question: its rows} of a run of population, those too that are asked by a mark and have none."""
+    found = {name: [] for name in POPULATION}
+    found |= {} if any(r["question"].startswith("regret") for r in one["records"]) else {"regret": []}
+    for r in one["records"]:
+        found.setdefault(r["question"], []).append(r)
+    return found
+
+
+def judge_question(race, name, of):
+    """Rows of a question of the population; `of` has the patterns that were not run too."""
+    ran = sorted((r for r in of if r["verdict"] != "not run"), key=lambda r: r["value"])
+    name, values, rows = f"{name} ({len(ran)} of {len(of)})", [r["value"] for r in ran], []
+    question = of[0]["question"] if of else name
+    limits = POPULATION.get(question)
+    if values and limits:
+        value = reader.geometric_mean(values)
+        rows.append(row(13, name, f"mean >= {limits[0]:g}", value, value >= limits[0], "", False))
+        rows.append(row(13, name, f"least >= {limits[1]:g}", values[0], values[0] >= limits[1],
+                        f"{ran[0]['matrix']}: {ran[0]['note']}", False))
+    elif values and question.startswith("regret"):
+        for what, share, most in zip(("median", "95 %", "most"), (0.5, 0.95, 1.0), REGRET):
+            worst = ran[max(0, math.ceil(share * len(ran)) - 1)]
+            rows.append(row(13, name, f"{what} <= {most:g}", worst["value"], race.quick or worst["value"] <= most,
+                            f"{worst['matrix']}: {worst['note']}", False))
+    elif values:
+        return [reported(row(13, name, "", reader.geometric_mean(values), True, "geometric mean"))]
+    if len(ran) < len(of) or not of:
+        rows.append(row(13, name, "every pattern", None, None, reasons([r for r in of if r["verdict"] == "not run"]) or "no rows"))
+    return rows
+
+
 def judge_population(race):
     rows = []
     for one in race.of("population"):
         if not one["records"]:
             rows.append(row(13, "held out", "", None, None, one.get("why") or "no rows"))
-        for question in dict.fromkeys(r["question"] for r in one["records"]):
-            of = sorted((r for r in one["records"] if r["question"] == question), key=lambda r: r["value"])
-            name, values = f"{question} ({len(of)})", [r["value"] for r in of]
-            if question in POPULATION:
-                mean_least, least = POPULATION[question]
-                value = reader.geometric_mean(values)
-                rows.append(row(13, name, f"mean >= {mean_least:g}", value, value >= mean_least, "", False))
-                rows.append(row(13, name, f"least >= {least:g}", values[0], values[0] >= least,
-                                f"{of[0]['matrix']}: {of[0]['note']}", False))
-            elif question.startswith("regret"):
-                for what, share, most in zip(("median", "95 %", "most"), (0.5, 0.95, 1.0), REGRET):
-                    worst = of[max(0, math.ceil(share * len(of)) - 1)]
-                    rows.append(row(13, name, f"{what} <= {most:g}", worst["value"], race.quick or worst["value"] <= most,
-                                    f"{worst['matrix']}: {worst['note']}", False))
+            continue
+        for name, of in asked_of_population(one).items():
+            rows += judge_question(race, name, of)
     return rows
 
 
@@ -283,16 +356,23 @@ def judge_primitives(race):
                 if op in one["arguments"][1].split(","):
                     rows.append(row(7, matrix, op, None, None, "no verified time of weft"))
                 continue
-            # The result of weft's histogram are pointers: counts with their sums.
-            algos = ("even_scan",) if op == "histogram" else None
+            # The result of weft's histogram are pointers: counts with their sums, by CUB's histogram or by atomics.
+            algos = POINTERS if op == "histogram" else None
             other = race.best(cub["records"], op, "cub", algos) or (race.theirs(records, op, "cub") if race.quick else None)
             if other:
                 rows.append(speedup(7, matrix, ours, other, LEAST[op], op + " "))
-                counts = race.best(cub["records"], op, "cub", ("even",))
+                counts = race.best(cub["records"], op, "cub", COUNTS)
                 if counts:
                     rows.append(reported(speedup(7, matrix, ours, counts, 0)))
             else:
-                rows.append(row(7, matrix, op, None, None, cub.get("why") or "no verified time of CUB"))
+                why = why_not(race, cub["records"], op, "cub") or race.skipped.get((matrix, op, "cub"), "")
+                rows.append(row(7, matrix, op, None, None, cub.get("why") or why or "no verified time of CUB"))
+    # A mean over different primitives would let one make up for another.
+    for op in ("scan", "segsort", "histogram"):
+        values = [r["got"] for r in rows if r["averaged"] and r["asked"].startswith(op)]
+        if values:
+            value = reader.geometric_mean(values)
+            rows.append(row(7, f"mean of {len(values)}", f"{op} >= {LEAST[op]:g}x", value, value >= LEAST[op], "", False))
     return rows + missing
 
 
@@ -302,13 +382,17 @@ def judge_small(race):
     for one, matrix, _, records in found:
         if one["kind"] == "files":
             ours, theirs = race.best(records, "spmv", "opencl", ("csr",)), race.theirs(records, "spmv", "cusparse", CSR_OF_CUSPARSE)
-            rows.append(speedup(8, matrix, ours, theirs, LEAST["small csr"], "csr "))
+            rows.append(speedup(8, matrix, ours, theirs, LEAST["small csr"], "csr ", why_not(race, records, "spmv", "cusparse")))
+            rows += prepared(race, 8, matrix, records, ours, "cusparse", CSR_OF_CUSPARSE, "csr, ")
             continue
         ours = race.best(records, "transpose", "opencl", ("auto",))
         for backend in ("cusparse", "cub"):
-            rows.append(speedup(8, matrix, ours, race.theirs(records, "transpose", backend), LEAST["small " + backend], "transpose "))
-        rows.append(speedup(8, matrix, race.best(records, "spmv", "opencl", ("csr",)),
-                            race.theirs(records, "spmv", "cusparse", CSR_OF_CUSPARSE), LEAST["small csr"], "csr "))
+            rows.append(speedup(8, matrix, ours, race.theirs(records, "transpose", backend), LEAST["small " + backend], "transpose ",
+                                why_not(race, records, "transpose", backend)))
+        csr = race.best(records, "spmv", "opencl", ("csr",))
+        rows.append(speedup(8, matrix, csr, race.theirs(records, "spmv", "cusparse", CSR_OF_CUSPARSE), LEAST["small csr"], "csr ",
+                            why_not(race, records, "spmv", "cusparse")))
+        rows += prepared(race, 8, matrix, records, csr, "cusparse", CSR_OF_CUSPARSE, "csr, ")
     return rows + missing
 
 
@@ -318,20 +402,23 @@ def judge_cpu(race):
     for one, matrix, _, records in found:
         name = f"{matrix}, {one['threads']} cores"
         omp = {op: race.best(records, op, "omp") for op in ("transpose", "spmv")}
-        pairs = [("transpose/omp ", race.best(records, "transpose", "opencl", OURS), omp["transpose"]),
-                 ("omp/GraphBLAS ", omp["transpose"], race.best(records, "transpose", "graphblas")),
-                 ("CSR/omp ", race.best(records, "spmv", "opencl", ("csr",)), omp["spmv"]),
-                 ("CSR/librsb ", race.best(records, "spmv", "opencl", ("csr",)), race.best(records, "spmv", "rsb"))]
+        # What users call is auto; the best of several names would be a choice that nobody makes.
+        own = {name: race.best(records, op, "opencl", (algo,)) for name, op, algo in (
+            ("transpose", "transpose", "auto"), ("csr", "spmv", "csr"), ("auto", "spmv", "auto"))}
+        pairs = [("transpose auto/omp ", own["transpose"], omp["transpose"], ("transpose", "omp")),
+                 ("omp/GraphBLAS ", omp["transpose"], race.best(records, "transpose", "graphblas"), ("transpose", "graphblas")),
+                 ("csr/omp ", own["csr"], omp["spmv"], ("spmv", "omp")),
+                 ("csr/librsb ", own["csr"], race.best(records, "spmv", "rsb"), ("spmv", "rsb"))]
         if any(r["backend"] == "mkl" for r in records):
-            pairs += [("transpose/MKL ", race.best(records, "transpose", "opencl", OURS), race.best(records, "transpose", "mkl")),
-                      ("auto/MKL ", race.best(records, "spmv", "opencl", ("csr", "auto")), race.best(records, "spmv", "mkl"))]
-        for what, a, b in pairs:
-            made = speedup(9, name, a, b, LEAST["MKL"] if "MKL" in what else LEAST[9], what)
-            why = race.skipped.get((matrix, "transpose", "graphblas")) if what.startswith("omp/") else None
-            if not b and why:
+            pairs += [("transpose auto/MKL ", own["transpose"], race.best(records, "transpose", "mkl"), ("transpose", "mkl")),
+                      ("auto/MKL ", own["auto"], race.best(records, "spmv", "mkl"), ("spmv", "mkl"))]
+        for what, a, b, of in pairs:
+            why = race.skipped.get((matrix, *of), "")
+            made = speedup(9, name, a, b, LEAST["MKL"] if "MKL" in what else LEAST[9], what, why)
+            if not b and why and what.startswith("omp/"):
                 made = reported({**made, "note": "GraphBLAS: " + why})
-            if made["verdict"] == "short" and overlap(a, b):  # neither is ahead
-                made.update(verdict="pass", note=made["note"] + " (quartiles overlap)")
+            if made["verdict"] == "short" and overlap(a, b, clock_quartiles):
+                made.update(verdict="unclear", note=made["note"] + " (quartiles overlap)")
             rows.append(made)
     return rows + missing
 
@@ -349,7 +436,8 @@ def judge(race, mark):
     ran = [r for r in counted if r["verdict"] != "not run"]
     value, asked = mean(rows), MEANS.get(mark)
     short = any(r["verdict"] == "short" for r in ran) or (asked and value and value < asked)
-    verdict = "not run" if not ran else "short" if short else "pass" if len(ran) == len(counted) else "incomplete"
+    unclear = any(r["verdict"] == "unclear" for r in ran)
+    verdict = "not run" if not ran else "short" if short else "unclear" if unclear else "pass" if len(ran) == len(counted) else "incomplete"
     return {"mark": mark, "title": TITLES[mark], "rows": rows, "mean": value, "mean_asked": asked, "verdict": verdict,
             "ran": len(ran), "passed": sum(r["verdict"] == "pass" for r in ran), "rows_counted": len(counted)}
 
@@ -374,3 +462,5 @@ def show(summaries, race):
         print("WRONG " + text)
     for text in race.failed:
         print("failed " + text)
+    for text in race.peers:
+        print("not run " + text)

@@ -26,14 +26,15 @@ def record(matrix, op, backend, algo, b2b, **more):
             "b2b_ms": b2b, **more}
 
 
-def judged(folder, records, patterns):
-    """Exit status, rows by question and matrix, output."""
+def judged(folder, files, patterns, **about):
+    """Exit status, rows by question and matrix, output. files: the records of each, of a round each where `about` says nothing."""
     path = tempfile.mkdtemp(dir=folder)
-    with open(os.path.join(path, "00-0.jsonl"), "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(r) + "\n" for r in records)
+    for number, records in enumerate(files):
+        with open(os.path.join(path, f"{number:02d}-0.jsonl"), "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(r) + "\n" for r in records)
     with open(os.path.join(path, "population.json"), "w", encoding="utf-8") as file:
         json.dump({"device": "GPU", "date": "today", "took": "1 s", "type": "f32", "patterns": patterns, "failed": [],
-                   "left_out": []}, file)
+                   "left_out": [], **about}, file)
     summary = os.path.join(path, "summary.json")
     code, out, err = run("--from", path, "--json", summary)
     rows = {}
@@ -45,7 +46,6 @@ def judged(folder, records, patterns):
 
 def test_judge(folder):
     records = [record(A, "transpose", "opencl", "auto", 2.8), record(A, "transpose", "opencl", "scan", 2),
-               record(A, "transpose", "opencl", "scan", 1),  # of a second round, in which auto did not run
                record(A, "transpose", "opencl", "merge", 4), record(A, "transpose", "cusparse", "alg1", 3.5),
                record(B, "transpose", "opencl", "auto", 2), record(B, "transpose", "opencl", "scan", 2.1),
                record(B, "transpose", "cusparse", "alg1", 8),
@@ -57,7 +57,8 @@ def test_judge(folder):
                record(A, "spmv", "opencl", "csr_flags", 1.25, products=100), record(A, "spmv", "opencl", "csr", 1, products=1),
                record(A, "spmv", "opencl", "csr", 2, products=10),
                record(A, "spmv", "cusparse", "csr_alg1", 0.9), record(A, "spmv", "cusparse", "sell", 0.45)]
-    code, rows, out = judged(folder, records, [["uniform", A, 3000, False], ["band", B, 1000, True]])
+    alone = [record(A, "transpose", "opencl", "scan", 1)]  # of a second round, in which auto did not run
+    code, rows, out = judged(folder, [records, alone], [["uniform", A, 3000, False], ["band", B, 1000, True]])
     ok(code == 0, "known records are judged", out)
     found = rows.get(("regret of transpose", A), {})
     ok(found.get("value") == 1.4 and found.get("verdict") == "short", "auto by the best of ours, by the host's clock", out)
@@ -73,19 +74,65 @@ def test_judge(folder):
        rows.get(("auto by cuSPARSE", A), {}).get("value") == 0.9, "csr and auto beside cuSPARSE's, auto of the most products", out)
     again = [record(A, "transpose", "opencl", "auto", 2.8, chosen="scan"), record(A, "transpose", "opencl", "scan", 2),
              record(A, "transpose", "opencl", "merge", 1.6), record(A, "transpose", "cusparse", "alg1", 5.6)]
-    code, found, said = judged(folder, again, [["uniform", A, 3000, False]])
+    code, found, said = judged(folder, [again], [["uniform", A, 3000, False]])
     ok(found.get(("regret of transpose", A), {}).get("value") == 1.5 and
        found.get(("transpose by cuSPARSE", A), {}).get("value") == 2, "of scan too; beside others auto has its own alone", said)
-    rounds = [record(A, "transpose", backend, algo, ms, **more) for times in ((2, 1.6, 6), (3, 2.9, 3), (2, 1, 2))
-              for backend, algo, ms, more in zip(("opencl", "opencl", "cusparse"), ("auto", "merge", "alg1"), times,
-                                                 ({"chosen": "scan"}, {}, {}))]
+    rounds = [[record(A, "transpose", backend, algo, ms, **more)
+               for backend, algo, ms, more in zip(("opencl", "opencl", "cusparse"), ("auto", "merge", "alg1"), times,
+                                                  ({"chosen": "scan"}, {}, {}))] for times in ((2, 1.6, 6), (3, 2.9, 3), (2, 1, 2))]
     code, found, said = judged(folder, rounds, [["uniform", A, 3000, False]])
     ok(found.get(("regret of transpose", A), {}).get("value") == 1.25 and
        found.get(("transpose by cuSPARSE", A), {}).get("value") == 1, "of three rounds the median of what each says", said)
     ok("held out" in out and "| regret of transpose" in out and "short:" in out, "the table has both parts", out)
     records[0]["verified"] = False
-    code, rows, out = judged(folder, records, [["uniform", A, 3000, False]])
-    ok(code == 1 and "WRONG: " + A in out and ("regret of transpose", A) not in rows, "a wrong result is told, and has no time", out)
+    code, rows, out = judged(folder, [records], [["uniform", A, 3000, False]])
+    found = rows.get(("regret of transpose", A), {})
+    ok(code == 1 and "WRONG: " + A in out and found.get("verdict") == "not run" and "opencl auto: not verified" in found["note"],
+       "a wrong result is told, and has no time", out)
+
+
+def test_rounds(folder):
+    """A record that failed in a round leaves the others where they are."""
+    def of(auto, merge, vendor):
+        return [record(A, "transpose", "opencl", "auto", auto, chosen="scan"), record(A, "transpose", "opencl", "merge", merge),
+                record(A, "transpose", "cusparse", "alg1", vendor)]
+    slow, fast = of(20, 10, 40), of(2, 1, 4)  # twice the time of merge, and half of cuSPARSE's, however fast the machine was
+    failed = {**slow[0], "verified": False, "error": "out of memory", "fault": "failed"}
+    for name, about in (("told", {"rounds": [0, 1]}), ("that the files tell", {})):
+        code, rows, out = judged(folder, [[failed, *slow[1:]], fast], [["uniform", A, 3000, False]], **about)
+        ok(code == 3 and rows[("regret of transpose", A)]["value"] == 2 and rows[("transpose by cuSPARSE", A)]["value"] == 2,
+           "rounds are those of files, " + name, out)
+
+
+def test_missing(folder):
+    """What was asked and not answered has a row that says why."""
+    skip = {**record(A, "transpose", "opencl", "auto", 1), "verified": False, "skipped": "no memory"}
+    lost = {**record(B, "transpose", "cub", "pairs", 1), "verified": False, "error": "out of device memory", "fault": "failed"}
+    records = [skip, record(A, "transpose", "opencl", "scan", 1), record(A, "transpose", "cusparse", "alg1", 2),
+               record(B, "transpose", "opencl", "auto", 1), record(B, "transpose", "opencl", "scan", 1),
+               record(B, "transpose", "cusparse", "alg1", 2), lost]
+    code, rows, out = judged(folder, [records], [["uniform", A, 3000, True], ["band", B, 1000, True], ["band", "band:9,3", 27, True]],
+                             op=["transpose"], left_out=["band:9,3"])
+    ok(code == 0 and len(rows) == 9, "three questions of each of three patterns, and a peer that failed is no fault", out)
+    ok([rows["transpose by cuSPARSE", m]["verdict"] for m in (A, B, "band:9,3")] == ["not run", "pass", "not run"] and
+       "no memory" in rows["transpose by cuSPARSE", A]["note"] and rows["transpose by cuSPARSE", "band:9,3"]["note"] == "out of time" and
+       "out of device memory" in rows["transpose by CUB", B]["note"], "each says why", out)
+    ok("1 of 3" in out and "0 of 3" in out and "not run:" in out and "failed beside weft: " + B in out, "the table has how many of how many", out)
+    code, rows, out = judged(folder, [[{k: v for k, v in {**skip, "error": "lost", "fault": "failed"}.items() if k != "skipped"}]],
+                             [["uniform", A, 3000, True]])
+    ok(code == 3 and "failed: " + A in out, "a failure of weft's own is one of the run", out)
+
+
+def test_prepared(folder):
+    """What is paid once counts on both sides, for auto its own."""
+    records = [record(A, "spmv", "opencl", "auto", 1, products=100, chosen="csr_flags", analyse_ms=80, tune_ms=20),
+               record(A, "spmv", "opencl", "csr_flags", 1, products=100, analyse_ms=10),
+               record(A, "spmv", "opencl", "csr", 2, products=100), record(A, "spmv", "cusparse", "csr_alg1", 1, products=100, analyse_ms=300)]
+    code, rows, out = judged(folder, [records], [["uniform", A, 3000, False]], op=["spmv"])
+    ok(code == 0 and rows["regret of spmv, 100 products", A]["value"] == round(200 / 110, 4), "analysis of auto is in its regret", out)
+    found = rows["auto by cuSPARSE, prepared, 100 products", A]
+    ok(rows["auto by cuSPARSE", A]["value"] == 1 and found["value"] == 2 and found["verdict"] == "reported",
+       "beside others the same is reported", out)
 
 
 def test_options():
@@ -94,6 +141,9 @@ def test_options():
     count = out.count("\n") - 2
     ok(code == 0 and count >= 120 and count / 4 < held < count / 2, f"{count} patterns, {held} held out")
     ok(run("--list", "--part", "held", "--most", "1e9")[1].count("\n") - 2 == held, "--part held")
+    parts = {row[1]: row[3] for row in listed("--most", "1e9")}
+    orders = [(spec, spec.partition("+")[0]) for spec in parts if "+" in spec and spec.partition("+")[0] in parts]
+    ok(len(orders) > 5 and all(parts[spec] == parts[base] for spec, base in orders), "orders of one pattern are in one part", orders)
     for arguments, words in ((["--family", "x"], "x is none of"), (["--products", "0"], "above 0"), (["--op", "scan"], "--op is"),
                              (["--part", "x"], "--part"), (["--from", "/nonexistent"], "/nonexistent"),
                              (["--least", "1e12"], "no pattern"), (["--bench", "/nonexistent"], "no program"),
@@ -154,6 +204,9 @@ def test_quick(folder):
 
 with tempfile.TemporaryDirectory() as home:
     test_judge(home)
+    test_rounds(home)
+    test_missing(home)
+    test_prepared(home)
     test_options()
     test_draw()
     test_quick(home)

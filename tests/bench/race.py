@@ -108,6 +108,14 @@ def test_refused(folder):
     ok(code == 0 and marks[2]["verdict"] == "incomplete" and "out of time" in out, "what did not run says why", out)
     code, marks, out = judged(folder, [2], ("gpu", [A], good, {}), ("gpu", [B], [], {"status": 3, "why": "device lost"}))
     ok(code == 3 and "device lost" in out, "a run that failed gives exit status 3", out)
+    lost = {**record("transpose", "cusparse", "alg1", 0), "verified": False, "error": "out of device memory", "fault": "failed"}
+    code, marks, out = judged(folder, [2], ("gpu", [A], [*good[1:], lost], {"status": 3, "why": "a line failed"}))
+    ok(code == 0 and marks[2]["verdict"] == "not run" and "not run " + A in out and "out of device memory" in marks[2]["rows"][0]["note"],
+       "a library that failed is not run, and no fault", out)
+    code, marks, out = judged(folder, [2], ("gpu", [A], [good[0], {**lost, "backend": "opencl", "algo": "merge"}], {"status": 3, "why": "lost"}))
+    ok(code == 3 and "failed " + A in out, "a line of weft that failed is", out)
+    code, marks, out = judged(folder, [2], ("gpu", [A], [*good, {**lost, "fault": "wrong"}], {"status": 1}))
+    ok(code == 1 and "WRONG" in out, "a wrong result of a library is wrong", out)
     code, marks, out = judged(folder, [2], ("gpu", [A], good[1:], {}))
     ok(code == 0 and marks[2]["verdict"] == "not run", "without the other side nothing is judged", out)
 
@@ -118,21 +126,40 @@ def test_others(folder):
     code, marks, out = judged(folder, [4, 5, 6], ("gpu", [A], products + [record("refill", "opencl", "auto", 1, roof=0.3)], {}))
     ok([round(marks[5]["mean"], 3), round(marks[6]["mean"], 3)] == [1.25, 1.667] and marks[5]["verdict"] == "pass" and
        marks[6]["verdict"] == "pass", "CSR is compared with CSR and COO, auto with everything", out)
+    dear = [{**products[0], "analyse_ms": 500, "products": 1000}, {**products[2], "convert_ms": 2000, "products": 1000}, products[3],
+            {**products[4], "analyse_ms": 100, "tune_ms": 93, "products": 1000}]
+    _, marks6, said = judged(folder, [6], ("gpu", [A], dear, {}))
+    ok([(round(r["got"], 3), r["verdict"]) for r in marks6[6]["rows"]] == [(1.667, "pass"), (2.273, "reported")] and
+       round(marks6[6]["mean"], 3) == 1.667, "the same with what is paid once is reported beside", said)
     ok(marks[4]["verdict"] == "short" and "conversion 7 ms" in out, "a refill of 3.3 floors is short; conversion is told", out)
     own = [record("scan", "opencl", "auto", 1), record("segsort", "opencl", "whole", 1), record("histogram", "opencl", "auto", 1)]
     cub = [record("scan", "cub", "exclusive_sum", 0.96), record("segsort", "cub", "whole", 0.89),
            record("histogram", "cub", "even", 0.5), record("histogram", "cub", "even_scan", 1.1)]
     code, marks, out = judged(folder, [7], ("primitives", [A], own, {}), ("cub", [A], cub, {}))
     ok([(r["asked"][:7], r["got"], r["verdict"]) for r in marks[7]["rows"]] ==
-       [("scan >=", 0.96, "pass"), ("segsort", 0.89, "short"), ("histogr", 1.1, "pass"), ("", 0.5, "reported")],
-       "primitives have limits of their own; counts alone are reported", out)
+       [("scan >=", 0.96, "pass"), ("segsort", 0.89, "short"), ("histogr", 1.1, "pass"), ("", 0.5, "reported"),
+        ("scan >=", 0.96, "pass"), ("segsort", 0.89, "short"), ("histogr", 1.1, "pass")],
+       "primitives have limits of their own, and means; counts alone are reported", out)
+    atomic = [record("histogram", "cub", "atomic", 0.4), record("histogram", "cub", "atomic_scan", 0.9)]
+    code, marks, out = judged(folder, [7], ("primitives", [A], own, {}), ("cub", [A], cub + atomic, {}))
+    ok([(r["got"], r["verdict"]) for r in marks[7]["rows"] if "histogram" in r["asked"] or not r["asked"]] ==
+       [(0.9, "short"), (0.4, "reported"), (0.9, "short")], "beside the better of CUB's histogram and atomics", out)
+    more = [record(op, b, a, ms, B) for op, b, a, ms in (
+        ("scan", "opencl", "auto", 1), ("scan", "cub", "exclusive_sum", 0.8), ("segsort", "opencl", "whole", 1), ("segsort", "cub", "whole", 9))]
+    code, marks, out = judged(folder, [7], ("primitives", [A], [own[0], own[1]], {"arguments": ["-o", "scan,segsort"]}), ("cub", [A], [
+        record("scan", "cub", "exclusive_sum", 1.05), record("segsort", "cub", "whole", 9)], {}), (
+            "primitives", [B], [r for r in more if r["backend"] == "opencl"], {"arguments": ["-o", "scan,segsort"]}), (
+                "cub", [B], [r for r in more if r["backend"] == "cub"], {}))
+    ok([(r["asked"], round(r["got"], 3), r["verdict"]) for r in marks[7]["rows"][-2:]] ==
+       [("scan >= 0.95x", 0.917, "short"), ("segsort >= 0.9x", 9, "pass")], "one primitive does not make up for another", out)
     code, marks, out = judged(folder, [7], ("primitives", [A], own, {}), ("cub", [A], [], {"status": None, "why": "no CUDA device"}))
     ok(code == 0 and marks[7]["verdict"] == "not run" and "no CUDA device" in out, "without CUB's times: not run, and why", out)
     small = [record("transpose", "cusparse", "alg1", 9, b2b_ms=0.31), record("transpose", "cub", "pairs", 9, b2b_ms=0.14),
              record("transpose", "opencl", "auto", 1, b2b_ms=0.1), record("transpose", "opencl", "scan", 1, b2b_ms=0.01),
              record("spmv", "cusparse", "op", 9, b2b_ms=0.1), record("spmv", "opencl", "csr", 1, b2b_ms=0.11)]
     code, marks, out = judged(folder, [8], ("small", [A], small, {}), ("files", [B], [{**r, "matrix": B} for r in small[4:]], {}))
-    ok([(round(r["got"], 3), r["verdict"]) for r in marks[8]["rows"]] == [(3.1, "pass"), (1.4, "short"), (0.909, "short"), (0.909, "short")],
+    ok([(round(r["got"], 3), r["verdict"]) for r in marks[8]["rows"]] ==
+       [(3.1, "pass"), (1.4, "short"), (0.909, "short"), (0.909, "reported"), (0.909, "short"), (0.909, "reported")],
        "small problems are judged by the host's clock", out)
     random = "uniform:100000,100000,10000000"
     ms = [record("spmv", "opencl", "csr", 1, random, b2b_ms=0.05), record("spmv", "opencl", "sell", 1, random, b2b_ms=0.0279)]
@@ -169,10 +196,25 @@ def test_programs(folder):
     calls = [{"op": "spmv", "matrix": A, "asked": "4 x", "ms": 2.0, "cusparse_ms": 6.0, "times": 3.0, "verdict": "short"},
              {"op": "transpose", "matrix": A, "asked": "4 x", "ms": 2.0, "cusparse_ms": None, "times": None, "verdict": "alone"}]
     code, marks, out = programs(("population", {"rows": rows, "wrong": []}), ("calls", {"rows": calls, "wrong": []}))
-    ok(code == 0 and [(round(r["got"], 2), r["verdict"]) for r in marks[13]["rows"]] ==
+    ok(code == 0 and [(round(r["got"], 2), r["verdict"]) for r in marks[13]["rows"] if r["got"] is not None] ==
        [(2.05, "short"), (1.4, "short"), (1.0, "pass"), (1.2, "short"), (1.31, "short")],
        "the population: mean and least, median, 95 % and most", out)
     ok([r["verdict"] for r in marks[14]["rows"]] == ["short", "not run"] and "theirs 6" in out, "calls say what they said", out)
+    ok(sum(r["verdict"] == "not run" for r in marks[13]["rows"]) == 3, "a question without rows is not run", out)
+    good = [question("transpose by cuSPARSE", 9), question("transpose by CUB", 9), question("csr by cuSPARSE", 9), question("auto by cuSPARSE", 9),
+            question("regret of transpose", 1.0)]
+    code, marks, out = programs(("population", {"rows": good, "wrong": []}), ("calls", None))
+    ok(marks[13]["verdict"] == "pass" and "transpose by CUB (1 of 1)" in out, "every pattern of every question passes", out)
+    late = [{**question("transpose by CUB", None, m), "verdict": "not run", "note": "out of time"} for m in (B, "band:9,7")]
+    code, marks, out = programs(("population", {"rows": good + late, "wrong": [], "peers": ["lost"]}), ("calls", None))
+    ok(code == 0 and marks[13]["verdict"] == "incomplete" and "transpose by CUB (1 of 3)" in out and "2 out of time" in out and
+       "not run lost" in out, "patterns that were not judged make it incomplete, and are told", out)
+    old = {"patterns": [["uniform", A, 9, True], ["band", B, 9, True]], "left_out": [B], "failed": []}
+    code, marks, out = programs(("population", {"about": old, "rows": good, "wrong": []}), ("calls", None))
+    ok(marks[13]["verdict"] == "incomplete" and "transpose by CUB (1 of 2)" in out and "1 out of time (" + B in out,
+       "so do patterns that have no row", out)
+    code, marks, out = programs(("population", {"rows": [r for r in good if "regret" not in r["question"]], "wrong": []}), ("calls", None))
+    ok(marks[13]["verdict"] == "incomplete", "so does a question that nobody answered", out)
     code, marks, out = programs(("population", {"rows": rows, "wrong": ["x"]}), ("calls", None))
     ok(code == 1 and "WRONG x" in out and marks[14]["verdict"] == "not run", "what was wrong there is wrong here", out)
     code, marks, out = programs(("population", {"rows": 3}))
@@ -184,12 +226,20 @@ def test_processors(folder):
             record("transpose", "opencl", "scan", 2.02, noise=0.1), record("spmv", "omp", "csr", 2),
             record("spmv", "opencl", "csr", 2.5), record("spmv", "rsb", "blocks", 3)]
     code, marks, out = judged(folder, [9], ("cpu", [A], host, {"threads": 16}), ("cpu", [A], [], {"threads": 2, "why": "no"}))
-    ok(verdicts(marks[9]) == ["pass", "pass", "short", "pass", "not run"] and "16 cores" in out,
-       "processors: quartiles that overlap are no loss", out)
-    mkl = [record("transpose", "mkl", "csr", 2), record("spmv", "mkl", "optimized", 3)]
-    code, marks, out = judged(folder, [9], ("cpu", [A], host + mkl, {"threads": 2}))
-    ok([(r["asked"].split()[0], r["verdict"]) for r in marks[9]["rows"]][4:] == [("transpose/MKL", "pass"), ("auto/MKL", "pass")],
-       "and beside MKL where it runs", out)
+    ok(verdicts(marks[9]) == ["not run", "pass", "short", "pass", "not run"] and "16 cores" in out and marks[9]["verdict"] == "short",
+       "processors: the best of ours is not what users call", out)
+    auto = [record("transpose", "opencl", "auto", 2.2, noise=0.2), record("spmv", "opencl", "auto", 1)]
+    host = [r for r in host if r["op"] == "transpose"] + [record("spmv", "omp", "csr", 2), record("spmv", "opencl", "csr", 2), record("spmv", "rsb", "blocks", 3)]
+    code, marks, out = judged(folder, [9], ("cpu", [A], host + auto, {"threads": 16}))
+    ok(verdicts(marks[9]) == ["unclear", "pass", "pass", "pass"] and marks[9]["verdict"] == "unclear" and marks[9]["passed"] == 3,
+       "quartiles that overlap are no loss, and no pass", out)
+    clear = [{**auto[0], "b2b_ms": 2.2, "b2b_low_ms": 2.19, "b2b_high_ms": 2.21}, auto[1]]
+    code, marks, out = judged(folder, [9], ("cpu", [A], host + clear, {"threads": 16}))
+    ok(verdicts(marks[9])[0] == "short", "they are those of the time that is compared", out)
+    mkl = [record("transpose", "mkl", "csr", 2.2), record("spmv", "mkl", "optimized", 0.9)]
+    code, marks, out = judged(folder, [9], ("cpu", [A], host + auto + mkl, {"threads": 2}))
+    ok([(r["asked"].split(">=")[0], round(r["got"], 2), r["verdict"]) for r in marks[9]["rows"]][4:] ==
+       [("transpose auto/MKL ", 1.0, "pass"), ("auto/MKL ", 0.9, "short")], "and beside MKL where it runs, by auto alone", out)
 
 
 def test_usage(folder):
