@@ -76,7 +76,7 @@ def end(name, main):
 # ---- records ---------------------------------------------------------------------------------------------------
 
 TEXTS = {"op", "backend", "algo", "device", "matrix", "type", "order", "version", "driver", "date", "command", "error",
-         "skipped", "study", "device_type", "fault", "clock"}
+         "skipped", "study", "device_type", "fault"}
 NUMBERS = {"m", "n", "nnz", "index", "device_index", "seed", "trials", "trial_s", "noise", "median_ms", "run_ms", "b2b_ms",
            "b2b_low_ms", "b2b_high_ms", "convert_ms", "analyse_ms", "tune_ms", "gbps", "roof", "order_ms", "permute_ms", "surprises", "waste", "x_lines", "gflops_min",
            "gflops_mean", "gflops_max", "entropy_min", "entropy_mean", "entropy_max"}
