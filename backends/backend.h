@@ -48,7 +48,7 @@ struct weft_backend_transpose {
     // Run `runs` times as a program would, that measures nothing, and wait once, behind the last; the caller looks at the
     // clock. NULL: `run` is that.
     weft_status (*plain)(void *state, int runs, struct weft_error *err);
-    // All of it once more as a program does it that has nothing on the device yet: memory there, copies in, the run, a copy
+    // All of it once more as a program does it whose arrays are in host memory alone: memory there, copies in, the run, a copy
     // out, release. `out` is allocated here; the caller looks at the clock. NULL, or WEFT_EUNSUPPORTED: not to be had.
     weft_status (*call)(void *state, struct weft_csr *out, struct weft_error *err);
     // Put what is no result (NaN, a negative index, or nothing at all) where runs leave theirs, and wait: what `result` gives

@@ -89,7 +89,7 @@ struct bench_op {
     // Run `runs` times as a program would, that measures nothing, and wait once: the bench takes the host's clock around
     // it, for `run_ms` and `b2b_ms`. WEFT_EUNSUPPORTED, or a NULL function: there is no such time.
     weft_status (*plain)(struct bench_run *run, int runs, struct weft_error *err);
-    // All of it in one call from host to host, as a program makes that has nothing on the device yet; *ms by the host's
+    // All of it in one call from host to host, as a program makes whose arrays are in host memory alone; *ms by the host's
     // clock. The result is compared with the reference: *right as of verify. WEFT_EUNSUPPORTED, or NULL: not to be had.
     weft_status (*call)(struct bench_run *run, double *ms, int *right, struct weft_error *err);
     // Put what is no result where runs leave theirs, and wait; not timed. The bench does it behind all samples and runs once

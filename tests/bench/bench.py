@@ -155,6 +155,15 @@ def test_records(folder):
     ok(status == 0 and not why and chosen and {r["backend"] for r in chosen} == {"opencl"} and
        all(("regret" in r) == (r["algo"] == "auto" and r["verified"]) for r in chosen), "regret stands on the lines of auto",
        status, said, why)
+    def once(r):
+        return sum(r.get(key, 0) for key in ("analyse_ms", "tune_ms", "convert_ms"))
+    products = [r for r in chosen if r["op"] == "spmv" and r["verified"]]
+    ok(any(map(once, products)) and all(abs(r["products_ms"] / (once(r) + 1000 * r["median_ms"]) - 1) < 1e-4 for r in products),
+       "what is paid once counts with the products", *products[:2])
+    status, said, why = run(BENCH, "-o", "spmv", "-b", "opencl", "-d", "0", "-a", "tuned", "--products", "10", *FAST, "--json", "-",
+                            "-g", "web:400,3000")
+    r = records(said)[0]
+    ok(status == 0 and r["tune_ms"] > 0 and abs(r["products_ms"] / (once(r) + 10 * r["median_ms"]) - 1) < 1e-4, "so does measuring", r, why)
     for op in ("spmv", "transpose"):
         ours = [r for r in chosen if r["op"] == op and r["verified"]]
         ok(ours and ours[-1]["algo"] == "auto" and len(ours) > 1 and

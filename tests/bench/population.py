@@ -107,16 +107,18 @@ def test_rounds(folder):
 def test_missing(folder):
     """What was asked and not answered has a row that says why."""
     skip = {**record(A, "transpose", "opencl", "auto", 1), "verified": False, "skipped": "no memory"}
+    padded = {**record(B, "transpose", "opencl", "merge", 1), "verified": False, "skipped": "mostly padding"}
     lost = {**record(B, "transpose", "cub", "pairs", 1), "verified": False, "error": "out of device memory", "fault": "failed"}
     records = [skip, record(A, "transpose", "opencl", "scan", 1), record(A, "transpose", "cusparse", "alg1", 2),
                record(B, "transpose", "opencl", "auto", 1), record(B, "transpose", "opencl", "scan", 1),
-               record(B, "transpose", "cusparse", "alg1", 2), lost]
+               record(B, "transpose", "cusparse", "alg1", 2), lost, padded]
     code, rows, out = judged(folder, [records], [["uniform", A, 3000, True], ["band", B, 1000, True], ["band", "band:9,3", 27, True]],
                              op=["transpose"], left_out=["band:9,3"])
     ok(code == 0 and len(rows) == 9, "three questions of each of three patterns, and a peer that failed is no fault", out)
     ok([rows["transpose by cuSPARSE", m]["verdict"] for m in (A, B, "band:9,3")] == ["not run", "pass", "not run"] and
        "no memory" in rows["transpose by cuSPARSE", A]["note"] and rows["transpose by cuSPARSE", "band:9,3"]["note"] == "out of time" and
        "out of device memory" in rows["transpose by CUB", B]["note"], "each says why", out)
+    ok("mostly padding" not in out, "what another algorithm is skipped for is no reason", out)
     ok("1 of 3" in out and "0 of 3" in out and "not run:" in out and "failed beside weft: " + B in out, "the table has how many of how many", out)
     code, rows, out = judged(folder, [[{k: v for k, v in {**skip, "error": "lost", "fault": "failed"}.items() if k != "skipped"}]],
                              [["uniform", A, 3000, True]])

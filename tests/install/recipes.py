@@ -34,6 +34,7 @@ ok(f'version = "{VERSION}"' in texts["conda/meta.yaml"], "conda has the version"
 tree = ast.parse(texts["spack/package.py"])
 ok(any(isinstance(node, ast.ClassDef) and node.name == "Weft" for node in tree.body) and f'version("{VERSION}")' in texts["spack/package.py"],
    "spack has a class and the version")
+ok("-Wl,-rpath" not in read("backends", "cuda", "meson.build"), "what is installed has no path to a folder of CUDA")
 port = json.loads(texts["vcpkg/weft/vcpkg.json"])
 ok(port["name"] == "weft" and port["version"] == VERSION, "vcpkg has the version")
 ok(read("packaging", "debian", "changelog").startswith(f"weft ({VERSION}-"), "debian has the version")
