@@ -295,12 +295,13 @@ static void test_empty_cost(void)
         {"14 M rows, 300 000 entries, f64", 14e6, 300e3, 9, 0, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
         {"10 M rows, a million entries", 10e6, 1e6, 20, 1000, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR, true},
         {"the same in f64", 10e6, 1e6, 20, 1000, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
-        {"the same once", 10e6, 1e6, 20, 1, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_MERGE, false},
+        {"the same once", 10e6, 1e6, 20, 1, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, false},
         {"3 M rows, 100 000 entries, f64", 3e6, 100e3, 9, 0, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
         {"the same, 300 in 32 rows", 3e6, 100e3, 300, 0, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS, false},
         {"2 M rows, 500 000 entries", 2e6, 500e3, 30, 0, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR, true},
         {"3 M rows, 2.2 M entries", 3e6, 2.2e6, 50, 1000, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR, true},
         {"3 M rows, 2.3 M entries", 3e6, 2.3e6, 50, 1000, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_MERGE, false},
+        {"the same ten times", 3e6, 2.3e6, 50, 10, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR, false},
         {"8 M rows, 4 M entries, f64", 8e6, 4e6, 40, 1000, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -216,10 +216,10 @@ static int hubs_choose(struct weft_spmv_plan *plan)
     return 1;
 }
 
-// Microseconds that the making of a plan takes longer than that of csr_lanes, medians of 109 patterns on an H100. They count in a
-// call that multiplies once.
-#define MERGE_MAKE_US 100
-#define FLAGS_MAKE_US 245
+// Microseconds that the making of a plan takes longer than that of csr_lanes: between the medians of 109 patterns on an H100, 100 and 245,
+// and of 91 on H200s, 144 and 364. Products share them, if it is known how many.
+#define MERGE_MAKE_US 120
+#define FLAGS_MAKE_US 300
 
 // One of the CSR schedules.
 static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
@@ -238,7 +238,8 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
     }
     const int lanes = weft__spmv_lanes(plan);
     const bool given = scalar_excluded(plan);
-    const double merge_make = plan->once ? MERGE_MAKE_US : 0, flags_make = plan->once ? FLAGS_MAKE_US : 0;
+    const double runs = plan->once ? 1 : (double)info->params.policy.products,
+                 merge_make = runs > 0 ? MERGE_MAKE_US / runs : 0, flags_make = runs > 0 ? FLAGS_MAKE_US / runs : 0;
     const struct {
         enum weft_spmv_algo algo;
         double us;
@@ -254,9 +255,10 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         next = i != best && all[i].us < all[next].us ? i : next;
     snprintf(
         info->why, sizeof info->why,
-        "rows of %.1f entries, longest %lld: beside reads of x %s is expected to take %.3g us, %s %.3g (%d lanes)%s",
+        "rows of %.1f entries, longest %lld: beside reads of x %s is expected to take %.3g us, %s %.3g (%d lanes)%s%s",
         weft__spmv_mean_row(plan), (long long)info->max_row, weft_spmv_algo_name(all[best].algo), all[best].us,
-        weft_spmv_algo_name(all[next].algo), all[next].us, lanes, instead);
+        weft_spmv_algo_name(all[next].algo), all[next].us, lanes,
+        runs > 0 ? ", with a share of what they take to make" : "", instead);
     return all[best].algo;
 }
 
