@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of another OpenCL context: every function that takes a queue refuses it.
+// A queue of another OpenCL context: every function that takes a queue refuses it. An event that was asked for is NULL then. Plans
+// refuse a matrix with a buffer of another context.
 #include "nonsense.h"
 
 static int32_t row_ptr[] = {0, 2, 3}, col[] = {0, 2, 1};
@@ -11,6 +12,16 @@ static const struct weft_csr good = {.m = 2, .n = 3, .nnz = 3, .row_ptr = row_pt
     do {                                                                                                               \
         nonsense_queued(#function, (void (*)(void))(function));                                                        \
         NO_IN("of another OpenCL context", function(__VA_ARGS__));                                                     \
+    } while (0)
+// The same of a function that gives an event; and without a plan.
+#define OTHER_RUN(function, plan, ...)                                                                                 \
+    do {                                                                                                               \
+        cl_event event = (cl_event)&event;                                                                             \
+        OTHER(function, plan, __VA_ARGS__, 0, NULL, &event);                                                           \
+        tap_ok(!event, #function ": no event");                                                                        \
+        event = (cl_event)&event;                                                                                      \
+        SILENT(function(NULL, __VA_ARGS__, 0, NULL, &event));                                                          \
+        tap_ok(!event, #function ": no event without a plan");                                                         \
     } while (0)
 
 static void test_matrices(struct test_device *dev, cl_command_queue q, const struct weft_device_csr *a,
@@ -42,22 +53,22 @@ static void test_matrices(struct test_device *dev, cl_command_queue q, const str
         weft_spmv_plan_create(&spmv, ctx, dev->queue, a, NULL) || weft_validate_plan_create(&validate, ctx, good.ofs) ||
         weft_canonical_plan_create(&canonical, ctx, shape, NULL))
         tap_bail("no plan: %s", test_error(dev));
-    OTHER(weft_transpose_run, transpose, q, at, a, 0, NULL, NULL);
+    OTHER_RUN(weft_transpose_run, transpose, q, at, a);
     struct weft_transpose_refill *none = refill;
     OTHER(weft_transpose_refill_create, &none, ctx, q, a, NULL);
-    OTHER(weft_transpose_refill_run, refill, q, at->val, a->val, WEFT_TYPE_F32, 0, NULL, NULL);
-    OTHER(weft_coo_to_csr_run, convert, q, b, &coo, 0, NULL, NULL);
-    OTHER(weft_permute_run, permute, q, b, a, 0, NULL, NULL);
-    OTHER(weft_permute_vector_run, permute, q, b->val, a->val, WEFT_PERMUTE_SIDE_COLS, 0, WEFT_TYPE_F32, 0, NULL, NULL);
+    OTHER_RUN(weft_transpose_refill_run, refill, q, at->val, a->val, WEFT_TYPE_F32);
+    OTHER_RUN(weft_coo_to_csr_run, convert, q, b, &coo);
+    OTHER_RUN(weft_permute_run, permute, q, b, a);
+    OTHER_RUN(weft_permute_vector_run, permute, q, b->val, a->val, WEFT_PERMUTE_SIDE_COLS, 0, WEFT_TYPE_F32);
     struct weft_spmv_plan *no_plan = spmv;
     OTHER(weft_spmv_plan_create, &no_plan, ctx, q, a, NULL);
     tap_ok(!none && !no_plan, "no plan is made");
-    OTHER(weft_spmv_run, spmv, q, b->val, 1, a->val, 0, 0, NULL, NULL);
+    OTHER_RUN(weft_spmv_run, spmv, q, b->val, 1, a->val, 0);
     OTHER(weft_spmv_plan_refill, spmv, q, a);
-    OTHER(weft_validate_run, validate, q, found.mem, a, WEFT_COLUMNS_ANY, 0, NULL, NULL);
+    OTHER_RUN(weft_validate_run, validate, q, found.mem, a, WEFT_COLUMNS_ANY);
     OTHER(weft_validate_sync, ctx, q, a, WEFT_COLUMNS_ANY);
     OTHER(weft_device_csr_rebase_sync, a, ctx, q, 0, 1);
-    OTHER(weft_canonical_run, canonical, q, b, a, 0, NULL, NULL);
+    OTHER_RUN(weft_canonical_run, canonical, q, b, a);
     OTHER(weft_canonical_nnz_sync, &nnz, ctx, q, a);
     clFinish(dev->queue);
     test_buffer_free(&found);
@@ -85,13 +96,13 @@ static void test_arrays(struct test_device *dev, cl_command_queue q, cl_mem in, 
         weft_segsort_plan_create(&sort, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, NULL))
         tap_bail("no plan: %s", test_error(dev));
     for (int n = 0; n < 2; n++) { // nothing to do is no reason to take it
-        OTHER(weft_scan_run, scan, q, out, in, n, 0, NULL, NULL);
-        OTHER(weft_histogram_run, histogram, q, out, in, n, 0, NULL, NULL);
-        OTHER(weft_expand_run, expand, q, out, in, n, n, 0, NULL, NULL);
-        OTHER(weft_merge_run, merge, q, out, NULL, in, NULL, n, in, NULL, 0, 0, NULL, NULL);
-        OTHER(weft_merge_blocks_run, merge, q, out, NULL, in, NULL, n, 1, 0, NULL, NULL);
-        OTHER(weft_segsort_run, sort, q, out, NULL, in, NULL, n, in, n, 0, NULL, NULL);
-        OTHER(weft_segsort_blocks_run, sort, q, out, NULL, in, NULL, n, 1, 0, NULL, NULL);
+        OTHER_RUN(weft_scan_run, scan, q, out, in, n);
+        OTHER_RUN(weft_histogram_run, histogram, q, out, in, n);
+        OTHER_RUN(weft_expand_run, expand, q, out, in, n, n);
+        OTHER_RUN(weft_merge_run, merge, q, out, NULL, in, NULL, n, in, NULL, 0);
+        OTHER_RUN(weft_merge_blocks_run, merge, q, out, NULL, in, NULL, n, 1);
+        OTHER_RUN(weft_segsort_run, sort, q, out, NULL, in, NULL, n, in, n);
+        OTHER_RUN(weft_segsort_blocks_run, sort, q, out, NULL, in, NULL, n, 1);
     }
     weft_scan_plan_destroy(&scan);
     weft_histogram_plan_destroy(&histogram);

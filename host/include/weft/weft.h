@@ -6,6 +6,8 @@
 // Then nothing is written but zeros to what a function gives. `params`, `err` and `event` may always be NULL. Functions without a status do nothing for
 // NULL, and give 0, NULL or all zeros. What lies behind a pointer is trusted where a comment says so.
 //
+// What takes an `event` sets *event to NULL first, so that after any error it is NULL. As in OpenCL, it does not lie in `wait`.
+//
 // Every enum weft_E has 0 as its default and two functions. weft_E_name gives the name of a value, "unknown" for a number
 // that the enum does not have; never NULL. weft_E_parse is the way back: WEFT_EINVAL for any other text, NULL included,
 // and *out stays as it was.

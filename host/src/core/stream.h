@@ -24,6 +24,12 @@ struct weft__stream {
     bool begun;         // something is enqueued
     weft_status status; // first failure; later launches do nothing
 };
+// What a function that gives an event begins with: after any failure it is NULL.
+static inline void weft__event_none(cl_event *event)
+{
+    if (event)
+        *event = NULL;
+}
 weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
                                cl_uint nwait, const cl_event *wait, cl_event *event);
 // The queue of an operation's last run. It is retained: what has its handle is that queue, and need not be asked again.

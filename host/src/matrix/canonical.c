@@ -279,6 +279,7 @@ weft_status weft_canonical_run(struct weft_canonical_plan *plan, cl_command_queu
                                const struct weft_device_csr *out, const struct weft_device_csr *a, cl_uint nwait,
                                const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;

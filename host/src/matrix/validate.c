@@ -174,6 +174,7 @@ weft_status weft_validate_run(struct weft_validate_plan *plan, cl_command_queue 
                               const struct weft_device_csr *a, enum weft_columns columns, cl_uint nwait,
                               const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     return plan ? run_based(plan, queue, found, a, columns, 0, nwait, wait, event) : WEFT_EINVAL;
 }
 

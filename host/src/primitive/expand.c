@@ -239,6 +239,7 @@ void weft__expand_enqueue(struct weft_expand_plan *plan, struct weft__stream *st
 weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row, cl_mem row_ptr,
                             int64_t m, int64_t nnz, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;

@@ -398,6 +398,7 @@ static void sum_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s
 weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queue queue, cl_mem out, cl_mem idx,
                                int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;

@@ -273,6 +273,7 @@ weft_status weft_merge_run(struct weft_merge_plan *plan, cl_command_queue queue,
                            cl_mem a_key, cl_mem a_payload, int64_t na, cl_mem b_key, cl_mem b_payload, int64_t nb,
                            cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     if (na < 0 || nb < 0 || na > INT64_MAX - nb)
@@ -285,6 +286,7 @@ weft_status weft_merge_blocks_run(struct weft_merge_plan *plan, cl_command_queue
                                   cl_mem out_payload, cl_mem key, cl_mem payload, int64_t n, int64_t block,
                                   cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     if (n < 0 || block < 1)

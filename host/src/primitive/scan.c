@@ -443,6 +443,7 @@ void weft__scan_enqueue(struct weft_scan_plan *plan, struct weft__stream *stream
 weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem out, cl_mem in, int64_t n,
                           cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;

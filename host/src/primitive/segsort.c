@@ -460,6 +460,7 @@ weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue qu
                              cl_mem key, cl_mem payload, int64_t n, cl_mem offsets, int64_t segments, cl_uint nwait,
                              const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     if (n < 0 || segments < 0 || segments > INT32_MAX || (n > 0 && segments == 0))
@@ -473,6 +474,7 @@ weft_status weft_segsort_blocks_run(struct weft_segsort_plan *plan, cl_command_q
                                     cl_mem out_payload, cl_mem key, cl_mem payload, int64_t n, int64_t block,
                                     cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     if (n < 0 || block < 1)

@@ -70,6 +70,7 @@ static weft_status alone_check(const struct weft_spmv_plan *plan, cl_mem y, cl_m
 weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem y, double alpha, cl_mem x,
                           double beta, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;

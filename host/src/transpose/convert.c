@@ -50,6 +50,7 @@ weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_con
 weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue queue, const struct weft_device_csr *out,
                                 const struct weft_device_coo *a, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     weft_status status =
         WEFT__NEED_IN(weft__transpose_context((struct weft_transpose_plan *)op), {"a", a}, {"out", out});
     if (status)

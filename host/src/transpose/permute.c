@@ -237,6 +237,7 @@ static weft_status matrices_check(const struct weft_permute_plan *plan, const st
 weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue queue, const struct weft_device_csr *out,
                              const struct weft_device_csr *a, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
@@ -272,6 +273,7 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
                                     enum weft_permute_side side, bool back, enum weft_type type, cl_uint nwait,
                                     const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;

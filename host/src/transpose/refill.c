@@ -144,6 +144,7 @@ weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_com
                                       cl_mem val, enum weft_type type, cl_uint nwait, const cl_event *wait,
                                       cl_event *event)
 {
+    weft__event_none(event);
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;

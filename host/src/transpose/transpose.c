@@ -256,6 +256,7 @@ static weft_status matrix_check(const struct weft_transpose_plan *op, const stru
 weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue queue, const struct weft_device_csr *at,
                                const struct weft_device_csr *a, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft__event_none(event);
     if (!op)
         return WEFT_EINVAL;
     struct weft__stream stream;
