@@ -56,6 +56,15 @@ static void test_refused_params(struct test_device *dev)
     refused(&p, "padding below 1", weft_spmv_params(.format.max_padding = 0.5), WEFT_EINVAL, "0.5");
     refused(&p, "a width below 0", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_HYB, .format.width = -1), WEFT_EINVAL,
             "width is -1");
+    // Whatever algorithm is taken.
+    refused(&p, "a width below 0 of auto", weft_spmv_params(.format.width = -5), WEFT_EINVAL, "width is -5");
+    refused(&p, "a width beyond the columns there can be", weft_spmv_params(.format.width = INT64_C(1) << 31),
+            WEFT_EINVAL, "width is 2147483648");
+    refused(&p, "a window below 0 of auto", weft_spmv_params(.format.sigma = -5), WEFT_EINVAL, "sigma is -5");
+    refused(&p, "an odd window of csr", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR, .format.sigma = 3),
+            WEFT_EINVAL, "sigma is 3");
+    refused(&p, "vectors of an unknown type beside values", weft_spmv_params(.problem.vec_type = (enum weft_type)77),
+            WEFT_EINVAL, "vec_type is 77");
     refused(&p, "an odd window", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.sigma = 48), WEFT_EINVAL,
             "sigma is 48");
     refused(&p, "a window too long", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.sigma = 2048),
@@ -98,6 +107,10 @@ static void test_refused_params(struct test_device *dev)
         refused(&p, "f64 sums by atomics",
                 weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_COO_ATOMIC, .problem.f64_sums = 1), WEFT_EINVAL,
                 "atomics");
+    if (weft_context_device(dev->ctx)->fp64)
+        refused(&p, "f64 sums of A^T by atomics",
+                weft_spmv_params(.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS, .problem.f64_sums = 1),
+                WEFT_EINVAL, "atomics");
     test_problem_free(&p);
     p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_TYPE_I32, WEFT_OFS_32);
     refused(&p, "f64 sums of integers", weft_spmv_params(.problem.f64_sums = 1), WEFT_EINVAL, "f64_sums");

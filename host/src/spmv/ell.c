@@ -314,9 +314,6 @@ weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan)
         while (p->format.sigma > 1 && (size_t)p->format.sigma > most)
             p->format.sigma /= 2;
     }
-    if (p->format.sigma < 1 || p->format.sigma > 1024 || (p->format.sigma & (p->format.sigma - 1)))
-        return weft__fail(plan->ctx, WEFT_EINVAL, "params.format.sigma is %d, it must be a power of two up to 1024",
-                          p->format.sigma);
     if (p->format.sigma > 1 && (size_t)p->format.sigma > most)
         return weft__fail(plan->ctx, WEFT_EINVAL, "params.format.sigma is %d: the local memory of %s orders %zu rows",
                           p->format.sigma, plan->ctx->device.name, most);

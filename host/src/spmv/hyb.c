@@ -141,9 +141,6 @@ static weft_status hyb_create(struct weft_spmv_plan *plan, cl_command_queue queu
     if (!s)
         return make.status;
     p->format.width = p->format.width ? p->format.width : weft__spmv_hyb_width(plan);
-    if (p->format.width < 0 || p->format.width > INT32_MAX)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "params.format.width is %lld, it must be in 0..2147483647",
-                          (long long)p->format.width);
     p->format.width = p->format.width < plan->info.max_row ? p->format.width : plan->info.max_row;
     struct weft__spmv_clock clock = weft__spmv_clock();
     make.status = weft__spmv_ell_create(&s->ell, plan, queue, p->format.width, 1);

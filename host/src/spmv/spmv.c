@@ -48,6 +48,26 @@ static weft_status matrix_check(struct weft_context *ctx, const struct weft_devi
     return status;
 }
 
+// What the caller asks of formats, whichever will be taken.
+static weft_status format_check(struct weft_context *ctx, const struct weft_spmv_params *p)
+{
+    const int sigma = p->format.sigma;
+    if (sigma < 0 || sigma > 1024 || (sigma & (sigma - 1)))
+        return weft__fail(ctx, WEFT_EINVAL, "params.format.sigma is %d, it must be 0 or a power of two up to 1024",
+                          sigma);
+    if (p->format.width < 0 || p->format.width > INT32_MAX)
+        return weft__fail(ctx, WEFT_EINVAL, "params.format.width is %lld, it must be in 0..2147483647",
+                          (long long)p->format.width);
+    if (p->format.host_rest && p->policy.algo != WEFT_SPMV_ALGO_HYB)
+        return weft__fail(ctx, WEFT_EINVAL, "params.format.host_rest goes with hyb, not with %s",
+                          weft_spmv_algo_name(p->policy.algo));
+    if (p->format.host_rest && p->problem.semiring == WEFT_SPMV_SEMIRING_CUSTOM)
+        return weft__fail(ctx, WEFT_EINVAL,
+                          "params.format.host_rest does not go with a custom semiring: its OpenCL C is for "
+                          "the device");
+    return WEFT_OK;
+}
+
 // Types of vectors and sums, and what else does not depend on the algorithm.
 static weft_status params_resolve(struct weft_spmv_plan *plan)
 {
@@ -75,6 +95,8 @@ static weft_status params_resolve(struct weft_spmv_plan *plan)
         p->policy.algo != WEFT_SPMV_ALGO_CSR)
         return weft__fail(ctx, WEFT_EINVAL, "A^T*x by atomics has no algorithm \"%s\"",
                           weft_spmv_algo_name(p->policy.algo));
+    if ((unsigned)p->problem.vec_type > WEFT_TYPE_PATTERN) // looked at for a pattern alone
+        return weft__fail(ctx, WEFT_EINVAL, "params.problem.vec_type is %d, no type", (int)p->problem.vec_type);
     if ((unsigned)plan->type >= WEFT_TYPE_PATTERN)
         return weft__fail(ctx, WEFT_EINVAL, "params.problem.vec_type is %d, it must be f32, f64 or i32",
                           (int)plan->type);
@@ -84,13 +106,9 @@ static weft_status params_resolve(struct weft_spmv_plan *plan)
     plan->acc = p->problem.f64_sums ? WEFT_TYPE_F64 : plan->type;
     if (plan->acc == WEFT_TYPE_F64 && !ctx->device.fp64)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s has no double precision", ctx->device.name);
-    if (p->format.host_rest && p->policy.algo != WEFT_SPMV_ALGO_HYB)
-        return weft__fail(ctx, WEFT_EINVAL, "params.format.host_rest goes with hyb, not with %s",
-                          weft_spmv_algo_name(p->policy.algo));
-    if (p->format.host_rest && p->problem.semiring == WEFT_SPMV_SEMIRING_CUSTOM)
-        return weft__fail(ctx, WEFT_EINVAL,
-                          "params.format.host_rest does not go with a custom semiring: its OpenCL C is for "
-                          "the device");
+    const weft_status status = format_check(ctx, p);
+    if (status)
+        return status;
     p->format.max_padding = p->format.max_padding == 0 ? 4 : p->format.max_padding;
     if (!(p->format.max_padding >= 1))
         return weft__fail(ctx, WEFT_EINVAL, "params.format.max_padding is %g, it must be 1 or more",
