@@ -82,6 +82,34 @@ static void test_matrices(struct test_device *dev, cl_command_queue q, const str
     weft_spmv_plan_destroy(&spmv);
 }
 
+// Each array of a matrix is a buffer of `other` in turn.
+static void test_buffers(struct test_device *dev, cl_context other, const struct weft_device_csr *a)
+{
+    struct weft_spmv_plan *spmv = NULL, *none;
+    struct weft_transpose_refill *refill;
+    cl_int error;
+    const cl_mem far = clCreateBuffer(other, CL_MEM_READ_WRITE, 64, NULL, &error);
+    if (!far || weft_spmv_plan_create(&spmv, dev->ctx, dev->queue, a, NULL))
+        tap_bail("%s: a second context: %d", dev->name, error);
+    static const char *const words[] = {"row_ptr is of another", "col is of another", "val is of another"};
+    for (int i = 0; i < 3; i++) {
+        struct weft_device_csr bad = *a;
+        *(i == 0 ? &bad.row_ptr : i == 1 ? &bad.col : &bad.val) = far;
+        CASE(weft_spmv_plan_create);
+        NO_IN(words[i], weft_spmv_plan_create(&none, dev->ctx, dev->queue, &bad, NULL));
+        tap_ok(!none, "no plan");
+        CASE(weft_spmv_plan_refill);
+        NO_IN(words[i], weft_spmv_plan_refill(spmv, dev->queue, &bad));
+        if (i == 2) // not read
+            continue;
+        CASE(weft_transpose_refill_create);
+        NO_IN(words[i], weft_transpose_refill_create(&refill, dev->ctx, dev->queue, &bad, NULL));
+        tap_ok(!refill, "no plan");
+    }
+    weft_spmv_plan_destroy(&spmv);
+    clReleaseMemObject(far);
+}
+
 static void test_arrays(struct test_device *dev, cl_command_queue q, cl_mem in, cl_mem out)
 {
     struct weft_scan_plan *scan = NULL;
@@ -127,6 +155,7 @@ void nonsense_queues(struct test_device *dev)
         tap_bail("no matrix: %s", test_error(dev));
     tap_note("%s", dev->name);
     test_matrices(dev, queue, &a, &b, &at);
+    test_buffers(dev, other, &a);
     test_arrays(dev, queue, a.col, b.col);
     weft_device_csr_free(&a);
     weft_device_csr_free(&b);

@@ -13,6 +13,13 @@ extern "C" {
 // A CSR matrix in device memory: the caller's own buffers, borrowed for the time of a call and its commands.
 // Read by columns it is a CSC matrix. An array that begins inside a larger cl_mem is given as a sub-buffer
 // (clCreateSubBuffer, aligned as CL_DEVICE_MEM_BASE_ADDR_ALIGN says); so in every call that takes a buffer.
+//
+// Of every buffer in every call it is trusted, too, that
+// - it is of the OpenCL context of ctx (weft_context_cl). Only weft_spmv_plan_create, weft_spmv_plan_refill and
+//   weft_transpose_refill_create look, at those of their matrix: WEFT_EINVAL. Some drivers take others without a word.
+// - host memory behind it (CL_MEM_USE_HOST_PTR) begins at a multiple of 128 bytes, the size of OpenCL's largest type. Kernels of
+//   the GPU schedule read several elements at once, and crash elsewhere on drivers that use that memory itself, as PoCL does.
+//   Those of the CPU schedule need a multiple of an element's size.
 struct weft_device_csr {
     int64_t m, n, nnz;
     enum weft_type type;

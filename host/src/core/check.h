@@ -35,6 +35,9 @@ weft_status weft__histogram_check(struct weft_error *err, const int64_t *count, 
 
 // WEFT_EINVAL unless `buffer` is a buffer of `bytes` bytes or more; zero bytes may come with NULL.
 weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t bytes, const char *name);
+// WEFT_EINVAL where the row pointers, columns or (but of a pattern) values are buffers of another OpenCL context. Those that are
+// NULL are not looked at.
+weft_status weft__check_own(struct weft_context *ctx, const struct weft_device_csr *a);
 // WEFT_EINVAL unless low <= value <= high and value is a multiple of `step`.
 weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
                               const char *name);

@@ -27,6 +27,25 @@ weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t b
     return WEFT_OK;
 }
 
+static weft_status own_check(struct weft_context *ctx, cl_mem buffer, const char *name)
+{
+    cl_context of = NULL;
+    if (!buffer)
+        return WEFT_OK;
+    const cl_int error = weft__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof of, &of, NULL);
+    if (error != CL_SUCCESS)
+        return weft__fail_cl(ctx, error, name);
+    return of == ctx->cl ? WEFT_OK : weft__fail(ctx, WEFT_EINVAL, "%s is of another OpenCL context", name);
+}
+
+weft_status weft__check_own(struct weft_context *ctx, const struct weft_device_csr *a)
+{
+    weft_status status = own_check(ctx, a->row_ptr, "row_ptr");
+    if (!status)
+        status = own_check(ctx, a->col, "col");
+    return status || a->type == WEFT_TYPE_PATTERN ? status : own_check(ctx, a->val, "val");
+}
+
 weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
                               const char *name)
 {

@@ -45,7 +45,7 @@ static weft_status matrix_check(struct weft_context *ctx, const struct weft_devi
         status = weft__check_buffer(ctx, a->col, weft__mul((size_t)a->nnz, 4), "col");
     if (!status)
         status = weft__check_buffer(ctx, a->val, weft__mul((size_t)a->nnz, weft_type_bytes(a->type)), "val");
-    return status;
+    return status ? status : weft__check_own(ctx, a);
 }
 
 // What the caller asks of formats, whichever will be taken.

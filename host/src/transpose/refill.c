@@ -82,6 +82,9 @@ static weft_status plan_create(struct weft_transpose_refill **out, struct weft_c
     weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"a", a});
     if (!status)
         status = weft__queue_check(ctx, queue);
+    if (!status)
+        status = weft__check_own(
+            ctx, &(struct weft_device_csr){.type = WEFT_TYPE_PATTERN, .row_ptr = a->row_ptr, .col = a->col});
     if (status)
         return status;
     struct weft__make make = {.ctx = ctx};
