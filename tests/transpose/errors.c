@@ -32,6 +32,35 @@ static void run_refused(struct test_device *dev, const char *what, struct weft_t
     tap_ok(status == want && *test_error(dev), "%s: run refuses %s: %s", dev->name, what, test_error(dev));
 }
 
+// An array of input or output that is larger than a buffer of the device, which may be a processor, and scratch that is not.
+static void test_arrays(struct test_device *dev)
+{
+    static const struct {
+        int64_t m, n, nnz;
+        enum weft_type type;
+        enum weft_ofs ofs;
+        const char *what; // NULL: just fits
+    } cases[] = {{1, 1, INT64_MAX, WEFT_TYPE_F32, WEFT_OFS_64, ""},
+                 {1, 1, 250001, WEFT_TYPE_F32, WEFT_OFS_32, "col needs 1000004 bytes"},
+                 {1, 1, 125001, WEFT_TYPE_F64, WEFT_OFS_32, "val needs 1000008 bytes"},
+                 {250000, 1, 1, WEFT_TYPE_F32, WEFT_OFS_32, "row_ptr of the input needs 1000004 bytes"},
+                 {1, 125000, 0, WEFT_TYPE_F32, WEFT_OFS_64, "row_ptr of the output needs 1000008 bytes"},
+                 {249999, 249999, 1, WEFT_TYPE_F64, WEFT_OFS_32, NULL},
+                 {1 << 20, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32, NULL}};
+    const struct weft_device_info own = dev->ctx->device;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_transpose_plan *op = NULL;
+        dev->ctx->device.max_alloc_bytes = 1000000;
+        const weft_status status = weft_transpose_plan_create(
+            &op, dev->ctx, weft_shape(cases[i].m, cases[i].n, cases[i].nnz, cases[i].type, cases[i].ofs), NULL);
+        dev->ctx->device = own;
+        tap_ok(cases[i].what ? status == WEFT_ERANGE && !op && strstr(test_error(dev), cases[i].what) : !status,
+               "%s: %lld x %lld, %lld entries, in buffers of 1000000 bytes: %s", dev->name, (long long)cases[i].m,
+               (long long)cases[i].n, (long long)cases[i].nnz, status ? test_error(dev) : "made");
+        weft_transpose_plan_destroy(&op);
+    }
+}
+
 static void test_errors(struct test_device *dev)
 {
     const struct shape good = {10, 20, 30};
@@ -151,6 +180,8 @@ static void test_errors(struct test_device *dev)
     weft_status status = weft_transpose_plan_create(
         &op, dev->ctx, weft_shape(100, INT32_MAX, INT64_C(1) << 60, WEFT_TYPE_F64, WEFT_OFS_64), NULL);
     tap_ok(status == WEFT_ERANGE && !op, "%s: refuses scratch beyond the device: %s", dev->name, test_error(dev));
+
+    test_arrays(dev);
 
     struct weft_csr a;
     struct test_csr from, to;

@@ -49,13 +49,15 @@ struct weft_transpose_info {
 // Sparse Data Structures", ICS 2016, sections 3.1 (ScanTrans) and 3.2 (MergeTrans); docs/transpose.md says what differs.
 struct weft_transpose_plan;
 
-// Scratch bytes that an object of this shape holds, without making it.
+// Scratch bytes that an object of this shape holds, without making it. What the device's memory holds is not asked.
+// Errors: WEFT_EINVAL sizes or tuning; WEFT_ERANGE beyond the offsets or rows, as below.
 WEFT_API weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, struct weft_shape shape,
                                               const struct weft_transpose_params *params);
 // Compile the kernels and allocate the scratch memory for matrices a of this shape. params may be NULL.
 // Errors: WEFT_EINVAL sizes or tuning; WEFT_ERANGE beyond the offsets (of 32 bits: more than 2^31 - 2^26 - 1 entries) or
-//         more than 2^31 - 2^10 - 1 rows that have entries. WEFT_ERANGE also beyond the device: an array larger than it
-//         allocates at once, or input, output and scratch larger than its memory; WEFT_EDEVMEM; WEFT_EBUILD.
+//         more than 2^31 - 2^10 - 1 rows that have entries. WEFT_ERANGE also beyond the device: an array of input, output
+//         or scratch larger than it allocates at once, or (not on processors) all of them larger than its memory;
+//         WEFT_EDEVMEM; WEFT_EBUILD.
 // Threads: one object runs in one queue at a time.
 WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
                                                 struct weft_shape shape, const struct weft_transpose_params *params);

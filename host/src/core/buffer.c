@@ -57,6 +57,14 @@ cl_mem_flags weft__buffer_large(const struct weft_context *ctx, size_t bytes)
     return wide >= WEFT__LARGE_BYTES ? ctx->large_flag : 0;
 }
 
+weft_status weft__buffer_check(struct weft_context *ctx, size_t bytes, const char *what)
+{
+    if (bytes <= (size_t)ctx->device.max_alloc_bytes)
+        return WEFT_OK;
+    return weft__fail(ctx, WEFT_ERANGE, "%s needs %zu bytes, %s allocates at most %lld at once", what, bytes,
+                      ctx->device.name, (long long)ctx->device.max_alloc_bytes);
+}
+
 weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what)
 {
     return weft__buffer_create_from(out, ctx, bytes, NULL, what);
@@ -68,9 +76,9 @@ weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size
     const cl_mem_flags flags =
         CL_MEM_READ_WRITE | (data && bytes ? CL_MEM_COPY_HOST_PTR : 0) | weft__buffer_large(ctx, bytes);
     *out = NULL;
-    if (bytes > (size_t)ctx->device.max_alloc_bytes)
-        return weft__fail(ctx, WEFT_ERANGE, "%s needs %zu bytes, %s allocates at most %lld at once", what, bytes,
-                          ctx->device.name, (long long)ctx->device.max_alloc_bytes);
+    const weft_status status = weft__buffer_check(ctx, bytes, what);
+    if (status)
+        return status;
     if (!data && (*out = huge_create(ctx, bytes)))
         return WEFT_OK;
     cl_int error;

@@ -4,6 +4,8 @@
 
 #include <weft/context.h>
 
+// WEFT_ERANGE, with the sizes, where the device has no buffer of `bytes` bytes. `what` names it.
+weft_status weft__buffer_check(struct weft_context *ctx, size_t bytes, const char *what);
 // A buffer of `bytes` bytes (at least one is allocated). Checks the device's limit first, so that the message has
 // the sizes in it. `what` names the buffer. On a processor a large one lies on huge pages, where the system has them, and one
 // after the other begins elsewhere in its first page.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition: checks, the choice of a method, shapes without entries. The methods have a file each.
+#include "host/src/core/buffer.h"
 #include "host/src/core/check.h"
 #include "host/src/core/fill.h"
 #include "host/src/core/keep.h"
@@ -151,11 +152,23 @@ bool weft__transpose_fits(const struct weft_context *ctx, const struct weft__tra
     return (ctx->device.type & CL_DEVICE_TYPE_CPU) || bytes_of(s, scratch) <= (size_t)ctx->device.global_bytes;
 }
 
+// No caller can have an array of input or output that is larger than one buffer of the device.
+static weft_status arrays_check(struct weft_context *ctx, const struct weft__transpose_shape *s)
+{
+    const size_t nnz = (size_t)s->nnz, ofs = weft_ofs_bytes(s->ofs);
+    weft_status status = weft__buffer_check(ctx, weft__mul((size_t)s->n + 1, ofs), "row_ptr of the output");
+    if (!status && nnz && !s->rows_given) // without entries it is not read
+        status = weft__buffer_check(ctx, weft__mul((size_t)s->m + 1, ofs), "row_ptr of the input");
+    if (!status)
+        status = weft__buffer_check(ctx, weft__mul(nnz, 4), "col");
+    return status ? status : weft__buffer_check(ctx, weft__mul(nnz, weft_type_bytes(s->type)), "val");
+}
+
 // Drivers that allocate at the first use would tell only when the operation runs.
 static weft_status memory_check(struct weft_context *ctx, const struct weft__transpose_shape *s, size_t scratch)
 {
     if (weft__transpose_fits(ctx, s, scratch))
-        return WEFT_OK;
+        return arrays_check(ctx, s);
     return weft__fail(ctx, WEFT_ERANGE,
                       "a transposition of %lld entries takes %zu bytes of memory, %zu of them for scratch; %s has %lld",
                       (long long)s->nnz, bytes_of(s, scratch), scratch, ctx->device.name,
