@@ -80,6 +80,8 @@ WEFT_API void weft_context_error(struct weft_error *out, struct weft_context *ct
 // Called for each kernel enqueued through this context with its event, which is valid during the call; retain it to
 // keep it. Also called for the copy that an SpMV with host_rest begins with ("copy of x"). NULL: none. The queue must
 // have CL_QUEUE_PROFILING_ENABLE for the event to carry times.
+// Threads: set it while no other call of this context runs. It is called by the thread that launches, so by several at once
+//          where several threads run plans.
 typedef void weft_launch_fn(void *arg, const char *kernel, size_t global, size_t wg, cl_event event);
 WEFT_API void weft_context_on_launch(struct weft_context *ctx, weft_launch_fn *fn, void *arg);
 

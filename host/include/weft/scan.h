@@ -69,7 +69,8 @@ struct weft_scan_plan;
 // Scratch bytes of such a plan, without making it.
 WEFT_API weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_scan_type type,
                                          int64_t n_max, const struct weft_scan_params *params);
-// Compile the kernels and allocate the scratch memory. params may be NULL.
+// Compile the kernels and allocate the scratch memory. params may be NULL. n_max has no upper limit of its own: the scratch
+// alone is held against the device, not the arrays of a run.
 // Errors: WEFT_EINVAL type, algo, n_max < 0, tuning; WEFT_EUNSUPPORTED WEFT_SCAN_ALGO_CHAINED for f32, on a CPU, without 64-bit
 //         atomics; WEFT_ERANGE the scratch exceeds the device, chained: 2^31 work-items or more; WEFT_EDEVMEM;
 //         WEFT_EBUILD; WEFT_ENOMEM.
