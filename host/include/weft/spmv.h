@@ -73,8 +73,11 @@ struct weft_spmv_params {
         // For WEFT_SPMV_SEMIRING_CUSTOM, OpenCL C expressions of one line in `a` and `b` of type acc_t (the type of sums),
         // such as "fmax(a, b)", "a * b", "-INFINITY". `plus` is associative and commutative, `zero` its identity. Copied.
         const char *plus, *times, *zero;
-        enum weft_type vec_type;            // of x and y where the matrix is a pattern; default WEFT_TYPE_F32
-        bool f64_sums;                      // sums in double of f32 values
+        enum weft_type vec_type; // of x and y where the matrix is a pattern; default WEFT_TYPE_F32
+        // Sums in double of f32 values, rounded to f32 once. Algorithms hyb and coo may round twice: terms that cancel then
+        // keep the error of f32 (docs/spmv.md, "Errors of rounding"). With integers and with atomics on f32 values
+        // (WEFT_SPMV_ALGO_COO_ATOMIC, BY_ATOMICS) it is WEFT_EINVAL.
+        bool f64_sums;
         enum weft_spmv_transpose transpose; // default WEFT_SPMV_TRANSPOSE_PLAIN
     } problem;
     // How the algorithm is chosen.
@@ -149,6 +152,7 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
                                            cl_command_queue queue, const struct weft_device_csr *a,
                                            const struct weft_spmv_params *params);
 // y = alpha*A*x + beta*y; other semirings: y = A*x when beta == 0, else y = y plus A*x, and alpha is 1.
+//   alpha, beta  are rounded to the type of sums first. In f32 a beta of 1e-50 is 0, and an alpha of 1e39 is infinite.
 //   y      m values; not read when beta == 0                          (read/written), not x and no
 //          array of the matrix
 //   x      n values of the type of A (of vec_type for a pattern)      (read, borrowed until the event)
