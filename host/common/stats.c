@@ -91,8 +91,6 @@ const char *const bench_verdict_names[] = {"faster", "slower", "unclear"};
 enum bench_verdict bench_judge(const struct bench_time *a, const struct bench_time *b, double drift)
 {
     const double least = fmax(drift, 1.01);
-    if (bench_noisy((a->high - a->low) / a->ms) || bench_noisy((b->high - b->low) / b->ms))
-        return BENCH_UNCLEAR;
     if (b->high < a->low && b->ms * least < a->ms)
         return BENCH_FASTER;
     if (b->low > a->high && b->ms > a->ms * least)

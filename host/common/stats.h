@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-// A time is noisy where the quartiles of its samples are apart by more than this share of the median: tables mark it, and
-// what is said of it beside another time is unclear.
+// A time is noisy where the quartiles of its samples are apart by more than this share of the median: tables mark it.
 #define BENCH_NOISE_MAX  0.25
 #define BENCH_NOISE_TEXT "!: noisy, the quartiles are more than 25 % of the median apart; other work on the machine?"
 
@@ -22,8 +21,8 @@ struct bench_time {
 // Of two times b beside a; bench_verdict_names has the names.
 enum bench_verdict { BENCH_FASTER, BENCH_SLOWER, BENCH_UNCLEAR, BENCH_VERDICTS };
 extern const char *const bench_verdict_names[];
-// Neither is noisy, the quartiles must part, and the medians by 1 % at least, and by more than the factor `drift` (1 or
-// more) by which the machine itself changed; else it is unclear.
+// The quartiles must part, and the medians by 1 % at least, and by more than the factor `drift` (1 or more) by which the machine
+// itself changed; else it is unclear. Noise alone makes nothing unclear: the quartiles of noisy times part as well.
 enum bench_verdict bench_judge(const struct bench_time *a, const struct bench_time *b, double drift);
 
 // When to stop: after `reps` samples when that is given; else after at least 10 samples and min_s seconds (default

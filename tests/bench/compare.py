@@ -49,10 +49,10 @@ def pairs(a, b):
 
 
 def refused(a, b, want, name):
-    _, wild = pairs([line("one", 1.0, 0.01), line("other", 1.0, 170), line("calm", 1.0, 0.2)],
-                    [line("one", 9.0, 0.3), line("other", 500.0, 0.01), line("calm", 9.0, 0.2)])
-    ok({k: p["verdict"] for k, p in wild.items()} == {"one": "unclear", "other": "unclear", "calm": "slower"},
-       "of a noisy time nothing is said", wild)
+    _, wild = pairs([line("one", 1.0, 0.01), line("other", 1.0, 170), line("calm", 1.0, 0.2), line("both", 1.0, 0.5)],
+                    [line("one", 13105.0, 1.2), line("other", 50.0, 0.01), line("calm", 9.0, 0.2), line("both", 1.4, 0.5)])
+    ok({k: p["verdict"] for k, p in wild.items()} == {"one": "slower", "other": "unclear", "calm": "slower", "both": "unclear"},
+       "of a noisy time something is said where its quartiles leave the other's", wild)
     code, out, err = compare(a, b)
     ok(code == 2 and not out and re.fullmatch(r"weft-bench: .*\n", err) and want in err, name, code, out, err)
 
