@@ -30,6 +30,15 @@ const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_refill, &be
 
 // ---- devices ---------------------------------------------------------------------------------------------------
 
+// Complains that no device is `text`.
+static int device_absent(const struct bench_options *o, size_t count, const char *text)
+{
+    char why[BENCH_LIST_WHY];
+    bench_list_absent(why, sizeof why, count, text, o->device_given ? "--device" : "WEFT_DEVICE");
+    bench_complain("%s (--list)", why);
+    return BENCH_USAGE;
+}
+
 // The index that the options ask for, or BENCH_ALL_DEVICES; -2 after a complaint, whose exit status goes to *status.
 static int device_wanted(const struct bench_options *o, const struct weft_device_info *list, size_t count, int *status)
 {
@@ -37,17 +46,16 @@ static int device_wanted(const struct bench_options *o, const struct weft_device
     if (wanted == BENCH_NAMED_DEVICE) {
         wanted = bench_list_find(list, count, o->device_word);
         if (wanted < 0) {
-            bench_complain("%s is \"%s\", not an index of --list or a word of a line there",
-                           o->device_given ? "--device" : "WEFT_DEVICE", o->device_word);
-            *status = BENCH_USAGE;
+            *status = device_absent(o, count, o->device_word);
             return -2;
         }
     }
     if (wanted == BENCH_DEFAULT_DEVICE)
         wanted = weft_device_default(list, count);
     if (wanted >= 0 && (size_t)wanted >= count) {
-        bench_complain("there is no device %d: the list goes from 0 to %zu (--list)", wanted, count - 1);
-        *status = BENCH_USAGE;
+        char index[16];
+        snprintf(index, sizeof index, "%d", wanted);
+        *status = device_absent(o, count, index);
         return -2;
     }
     return wanted;
@@ -457,6 +465,8 @@ static int run(int argc, char **argv)
     status = bench_tune_open(&b);
     if (status < 0 && (devices || o->tune_write))
         status = devices_open(&b);
+    if (status < 0)
+        bench_tune_tell(&b);
     if (status < 0)
         status = backends_probe(&b);
     if (status < 0)

@@ -201,23 +201,33 @@ static const struct tool_command *command_find(const char *name)
     return NULL;
 }
 
-// A word that is no number is looked up among the devices.
+// A word that is no number is looked up among the devices. Where they cannot be listed, it is kept for the command that wants the
+// device, which says why; `info` prints the rest.
 static int device_parse(struct tool_options *o, const char *text, const char *from)
 {
+    struct weft_device_info *list = NULL;
+    size_t count = 0;
     int64_t index;
+    o->device_word = NULL;
     if (bench_word_number(&index, text, 0, 9999)) {
         o->device = (int)index;
         return -1;
     }
-    struct weft_device_info *list = NULL;
-    size_t count = 0;
-    if (strcspn(text, "0123456789-+"))
-        weft_devices_list(&list, &count, NULL);
+    if (!strcspn(text, "0123456789-+"))
+        return usage_fail("%s is \"%s\", not an index of `weft devices` or a word of a line there", from, text);
+    if (!strcmp(text, "all"))
+        return usage_fail("%s is \"all\", which weft-bench takes; weft runs on one device, which -d names", from);
+    const weft_status status = weft_devices_list(&list, &count, NULL);
     o->device = bench_list_find(list, count, text);
     weft_devices_free(&list);
-    return o->device >= 0
-               ? -1
-               : usage_fail("%s is \"%s\", not an index of `weft devices` or a word of a line there", from, text);
+    if (status)
+        o->device_word = text;
+    if (status || o->device >= 0)
+        return -1;
+    char why[BENCH_LIST_WHY];
+    bench_list_absent(why, sizeof why, count, text, from);
+    tool_complain("%s (weft devices)", why);
+    return TOOL_USAGE;
 }
 
 // The name of an order, in letters of any case.
@@ -304,6 +314,13 @@ static int words_parse(struct tool_options *o, const struct tool_command *c, int
     const int want = (c->matrix && !o->generated) + c->out;
     if ((o->json && !*o->json) || (o->out && !*o->out))
         return usage_fail("%s is empty: it wants a file", o->json && !*o->json ? "--json" : "--output");
+    for (int i = 0; i < 2; i++) {
+        const char *const file = i ? o->json : o->out;
+        if (!bench_word_is_file(file))
+            return usage_fail(
+                "%s wants a FILE, here is \"%s\": `-` is the standard output, a file of that name is ./%s",
+                i ? "--json" : "--output", file, file);
+    }
     for (int i = 0; i < count; i++)
         if (!*words[i])
             return usage_fail("word %d of FILE and OUT is empty", i + 1);

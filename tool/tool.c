@@ -2,6 +2,7 @@
 // What the commands share: complaints, matrices, devices, files to write.
 #include "tool.h"
 #include "host/common/binary.h"
+#include "host/common/list.h"
 #include "host/common/name.h"
 #include "host/common/order.h"
 #include "host/common/progress.h"
@@ -185,12 +186,16 @@ weft_status tool_device_open(struct tool_device *out, const struct tool_options 
     char select[16] = "";
     if (o->device >= 0)
         snprintf(select, sizeof select, "%d", o->device);
-    weft_status status = weft_context_create(&out->ctx, weft_context_params(.select = select), err);
+    weft_status status =
+        weft_context_create(&out->ctx, weft_context_params(.select = o->device_word ? o->device_word : select), err);
     struct weft_device_info *list = NULL;
     size_t count = 0;
     if (status == WEFT_ENODEV && o->device >= 0 && !weft_devices_list(&list, &count, NULL) &&
-        (size_t)o->device >= count)
-        status = err->status = WEFT_ERANGE;
+        (size_t)o->device >= count) {
+        char why[BENCH_LIST_WHY];
+        bench_list_absent(why, sizeof why, count, select, o->device_given ? "--device" : "WEFT_DEVICE");
+        status = weft__error(err, WEFT_ERANGE, "%s (weft devices)", why);
+    }
     weft_devices_free(&list);
     if (status)
         return status;

@@ -19,11 +19,12 @@ struct tool_options {
     const char *source; // path of the matrix, or a specification for weft_generate
     char **sources;     // the paths that were given, of which `source` is one
     int nsources;
-    int generated;    // nonzero: a specification
-    const char *out;  // file to write; NULL: none
-    const char *json; // path, "-": standard output instead of the text; NULL: none
-    int device;       // index, -1: the default
-    int device_given; // nonzero: by -d, not by WEFT_DEVICE
+    int generated;           // nonzero: a specification
+    const char *out;         // file to write; NULL: none
+    const char *json;        // path, "-": standard output instead of the text; NULL: none
+    int device;              // index, -1: the default
+    const char *device_word; // what the device is called, where no list told its index; NULL: `device` is it
+    int device_given;        // nonzero: by -d, not by WEFT_DEVICE
     enum weft_type type;
     int type_given;
     enum weft_ofs ofs;

@@ -96,6 +96,29 @@ static int place_ready(const struct bench_options *o)
     return !error;
 }
 
+// Whether the file is empty, or one of tuning: its head in the first line, or a row before anything that is no comment.
+static int is_replaceable(const char *file)
+{
+    FILE *from = fopen(file, "re");
+    char *line = NULL, word[4];
+    size_t room = 0;
+    int empty = 1, known = 0, other = 0;
+    while (from && !known && !other && getline(&line, &room, from) > 0) {
+        known = empty && !strncmp(line, WEFT__TUNE_KIND, strlen(WEFT__TUNE_KIND));
+        empty = 0;
+        if (known || *line == '#' || *line == '\n')
+            continue;
+        known = sscanf(line, "%*[^\t\n]\t%*[^\t\n]\t%3[cgpu]\t", word) == 1 &&
+                (!strcmp(word, "gpu") || !strcmp(word, "cpu"));
+        other = !known;
+    }
+    const int replaceable = known || (from && empty && !ferror(from));
+    if (from)
+        fclose(from);
+    free(line);
+    return replaceable;
+}
+
 int bench_tune_open(struct bench *b)
 {
     const struct bench_options *o = &b->options;
@@ -116,6 +139,12 @@ int bench_tune_open(struct bench *b)
                        there && !whole ? "no regular file" : strerror(errno));
         return BENCH_USAGE;
     }
+    if (o->tune_write && there && !is_replaceable(file)) {
+        bench_complain("%s is no tune file, whose first line is \"" WEFT__TUNE_HEAD
+                       "\", and --tune does not replace it (--tune-file names another file)",
+                       file);
+        return BENCH_USAGE;
+    }
     if (o->tune_write && !place_ready(o))
         return BENCH_USAGE;
     if (read && setenv("WEFT_TUNE", read, 1)) {
@@ -123,6 +152,16 @@ int bench_tune_open(struct bench *b)
         return BENCH_USAGE;
     }
     return -1;
+}
+
+void bench_tune_tell(const struct bench *b)
+{
+    const struct bench_options *o = &b->options;
+    for (size_t i = 0; i < b->nslots && !o->tune_write && o->tune_file && *o->tune_file; i++)
+        if (!b->slots[i].device.ctx->ntune)
+            bench_complain("%s has no row of tuning for device %d, %s, driver %s: it runs with the defaults",
+                           o->tune_file, b->slots[i].device.info.index, b->slots[i].device.info.name,
+                           b->slots[i].device.info.driver);
 }
 
 // ---- one point -------------------------------------------------------------------------------------------------

@@ -261,10 +261,19 @@ static int text_set(struct bench_options *o, const struct option_row *row, const
     return -1;
 }
 
+static int file_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    if (!bench_word_is_file(text))
+        return bench_usage_fail(
+            "--%s wants a FILE, here is \"%s\": `-` is the standard output, a file of that name is ./%s", row->name,
+            text, text);
+    return text_set(o, row, text);
+}
+
 // No file has an empty name, which a script gives whose variable is not set.
 static int out_set(struct bench_options *o, const struct option_row *row, const char *text)
 {
-    return *text ? text_set(o, row, text) : REFUSED;
+    return *text ? file_set(o, row, text) : REFUSED;
 }
 
 static int int_set(struct bench_options *o, const struct option_row *row, const char *text)
@@ -386,7 +395,7 @@ const struct option_row bench_option_rows[] = {
      "of the operations of --op, by default all", .parse = NULL},
     {"tune-time", "S", "in about S seconds (default 60)", SECONDS(tune_s)},
     {"tune-file", "FILE", "there; without --tune: the file that is read (default: WEFT_TUNE, else\n"
-     "~/.config/weft/tune.tsv)", TEXT(tune_file)},
+     "~/.config/weft/tune.tsv)", .parse = file_set, AT(tune_file)},
     {"profile", NULL, "end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, bytes\n"
      "beside the least; --json and --csv then hold that record (docs/profiling.md)", FLAG(profile)},
     {"overhead", NULL, "of --profile: as often unrecorded in between, for what recording costs", FLAG(overhead)},

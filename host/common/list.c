@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the list of devices, each after trying it.
 #include "host/common/list.h"
+#include "host/internal/inside.h"
 
 #include <string.h>
 
@@ -35,4 +36,11 @@ void bench_list_print(FILE *out, struct weft_device_info *list, size_t count)
 int bench_list_find(const struct weft_device_info *list, size_t count, const char *text)
 {
     return *text ? weft_device_find(list, count, text) : -1;
+}
+
+void bench_list_absent(char *out, size_t size, size_t count, const char *text, const char *from)
+{
+    char why[400];
+    weft__device_absent(why, sizeof why, count, text);
+    snprintf(out, size, "%s: %s", from, why);
 }

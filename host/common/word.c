@@ -58,6 +58,11 @@ const char *bench_word_file(int option, char **argv)
     return "-";
 }
 
+int bench_word_is_file(const char *text)
+{
+    return !text || *text != '-' || !text[1];
+}
+
 const char *bench_word_refused(char brief[3], char **argv)
 {
     const char *last = argv[optind - 1];

@@ -22,6 +22,10 @@ int bench_word_is_stream(const char *text);
 // gave, ':' where the arguments end.
 const char *bench_word_file(int option, char **argv);
 
+// Whether that file, or one of an option that has always a value, is meant: one that begins with '-' is more likely an option whose
+// FILE was left out. "-" and a NULL are.
+int bench_word_is_file(const char *text);
+
 // ": did you mean WORD?" with the nearest of some words (weft__word_nearest), or "".
 struct bench_word_hint {
     char text[64];

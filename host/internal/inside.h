@@ -11,6 +11,7 @@
 #include "host/src/core/tunable.h"  // the description of a tuning value
 #ifndef __cplusplus // the headers above are C++ too
 #include "host/src/core/copy.h"           // copies that block
+#include "host/src/core/device.h"         // why a device is not in the list
 #include "host/src/core/fill.h"           // fill a buffer with a word
 #include "host/src/core/program.h"        // program texts, kernels, launches by name
 #include "host/src/core/random.h"         // draws as a hash of seed, stream and counter

@@ -376,6 +376,24 @@ int weft_device_find(const struct weft_device_info *list, size_t count, const ch
     return best;
 }
 
+void weft__device_absent(char *out, size_t size, size_t count, const char *text)
+{
+    static const char *const kinds[] = {"GPU", "CPU", "accelerator"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcasecmp(text, kinds[i])) {
+            snprintf(out, size, "no %s is in the list of devices", kinds[i]);
+            return;
+        }
+    if (strspn(text, "0123456789") == strlen(text))
+        snprintf(out, size, "there is no device %.200s: the list goes from 0 to %zu", text, count ? count - 1 : 0);
+    else
+        snprintf(
+            out, size,
+            "no device of the list is \"%.200s\": an index is up to %zu, a kind is gpu, cpu or accelerator, else it "
+            "is a part of a name",
+            text, count ? count - 1 : 0);
+}
+
 weft_status weft_device_probe(struct weft_device_info *info)
 {
     if (!info)

@@ -18,5 +18,8 @@ struct weft__subgroups {
 // All zero where the driver's are not to be used.
 struct weft__subgroups weft__subgroups_of(const struct weft_device_info *info);
 
+// Why weft_device_find found none of `count` devices that is `text`, which is not empty.
+void weft__device_absent(char *out, size_t size, size_t count, const char *text);
+
 // Floats of a vector of the hardware; 0: the driver does not say.
 int weft__device_vector(const struct weft_device_info *info);

@@ -135,10 +135,9 @@ static weft_status device_find_own(size_t *out, struct weft_device_info *list, s
         return WEFT_OK;
     if (params->context)
         return weft__error(err, WEFT_ENODEV, "no device of the context given is \"%.200s\"", params->select);
-    return weft__error(err, WEFT_ENODEV,
-                       "no device of the list is \"%.200s\": an index is up to %zu, a kind is gpu, cpu or accelerator, "
-                       "else it is a part of a name",
-                       params->select, all - 1);
+    char why[400];
+    weft__device_absent(why, sizeof why, all, params->select);
+    return weft__error(err, WEFT_ENODEV, "%s", why);
 }
 
 static weft_status device_find(size_t *out, struct weft_device_info *list, size_t count,

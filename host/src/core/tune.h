@@ -6,7 +6,8 @@
 
 #include "host/src/core/tunable.h"
 
-#define WEFT__TUNE_HEAD "# weft tune 1"
+#define WEFT__TUNE_KIND "# weft tune" // of any version
+#define WEFT__TUNE_HEAD WEFT__TUNE_KIND " 1"
 enum { WEFT__TUNE_VALUES = 6, WEFT__TUNE_NAME = 24 };
 
 // One row for the context's device.
