@@ -164,7 +164,7 @@ static const struct bad bads[] = {
     {"header too long", "%%MatrixMarket matrix coordinate real general x\n", WEFT_EFORMAT,
      "file:1: header: unexpected 'x'"},
     {"carriage returns only", "%%MatrixMarket matrix coordinate real general\r1 1 1\r1 1 1\r", WEFT_EFORMAT,
-     "file:1: header: unexpected"},
+     "file:1: lines end in a carriage return alone"},
     {"pattern array", "%%MatrixMarket matrix array pattern general\n1 1\n", WEFT_EFORMAT, "file:1: header: a pattern"},
     {"skew pattern", "%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n", WEFT_EFORMAT,
      "file:1: header: a pattern"},

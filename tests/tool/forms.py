@@ -3,6 +3,9 @@
 """forms.py WEFT: binary files of matrices, .weft, .npz and .tar.gz, as others write them and damaged, and pipes: what is read, and one
 line that says what is wrong with the rest. Output is TAP.
 """
+import bz2
+import gzip
+import io
 import json
 import os
 import random
@@ -88,6 +91,11 @@ READ = (
     ("imaginary parts of 32 bits", members("csr", data=SINGLE), ("--complex", "imag"), "2 3 3\n1 1 5\n1 3 6\n2 3 7\n"),
     ("complex values as a pattern", members("csr", data=PARTS), ("-t", "pattern"), "2 3 3\n1 1\n1 3\n2 3\n"),
     ("whole numbers as i32", members("csr"), ("-t", "i32"), ENTRIES),
+    ("a name of characters, as scipy before 1.0 wrote it", members("csr", format=npy("<U3", "()", "csr".encode("utf-32-le"))), (), ENTRIES),
+    ("such a name in the other order of bytes", members("coo", format=npy(">U3", "()", "coo".encode("utf-32-be"))), (), ENTRIES),
+    ("bools that are true are a pattern", members("csr", data=npy("|b1", "(3,)", b"\1\1\1")), (), "2 3 3\n1 1\n1 3\n2 3\n"),
+    ("bools of which one is not are numbers", members("csr", data=npy("|b1", "(3,)", b"\1\0\1")), (), "2 3 3\n1 1 1\n1 3 0\n2 3 1\n"),
+    ("true bools as f32", members("csr", data=npy("|b1", "(3,)", b"\1\1\1")), ("-t", "f32"), "2 3 3\n1 1 1\n1 3 1\n2 3 1\n"),
 )
 REFUSED = (
     ("no format", members("csr", format=None), (), "format.npy: is not there"),
@@ -98,6 +106,10 @@ REFUSED = (
     ("blocks", members("csr", data=npy("<f8", "(3, 1, 1)", b"\0" * 24), format=npy("|S3", "()", b"bsr")), (), "csr, csc and coo are read"),
     ("a long format", members("csr", format=npy("|S9", "()", b"csrcsrcsr")), (), "not a name"),
     ("a number as format", members("csr", format=ints(3)), (), "not a name"),
+    ("a long name of characters", members("csr", format=npy("<U8", "()", "csrcsrcs".encode("utf-32-le"))), (), "not a name of 7 letters or fewer"),
+    ("a name of other letters", members("csr", format=npy("<U3", "()", "c\u0161r".encode("utf-32-le"))), (), "not a name"),
+    ("a cut name of characters", members("csr", format=npy("<U3", "()", b"c\0\0\0")), (), "the array is cut"),
+    ("no array of a matrix", [("x", ints(1))], (), "a zip archive without the arrays of scipy's save_npz: unpack"),
     ("three sizes", members("csr", shape=ints(2, 3, 4)), (), "not two sizes"),
     ("a size below 0", members("csr", shape=ints(-2, 3)), (), "not two sizes"),
     ("a size beyond 2^31", members("csr", shape=ints(2, 1 << 31, kind="q")), (), "not two sizes"),
@@ -163,6 +175,15 @@ def test_archive(folder):
     with open(path, "rb") as file:
         whole = file.read()
     refused(".tar.gz: cut", "c.tar.gz", "info", put(path, whole[:len(whole) * 2 // 3]))
+    with tarfile.open(path, "w:gz") as file:  # as macOS packs a file with attributes
+        for name in ("c/._c.mtx", "._d.mtx", "c/._d.mtx", "c/d.mtx"):
+            member = tarfile.TarInfo(name)
+            with open(text, "rb") as data:
+                content = data.read() if name == "c/d.mtx" else b"\0\5\x16\7 Mac OS X"
+            member.size = len(content)
+            file.addfile(member, io.BytesIO(content))
+    code, out, err = run("info", path, "--json", "-")
+    ok(code == 0 and json.loads(out)["m"] == 3000, ".tar.gz: ._ before a name is no matrix", code, err)
     half = len(whole) // 2
     refused(".tar.gz: damaged data", "c.tar.gz", "info", put(path, whole[:half] + bytes(64) + whole[half + 64:]))
 
@@ -244,6 +265,32 @@ def test_pipes(folder):
         ok(code == 0 and out.endswith("2 2 1\n1 2 5\n"), what + " by its name", code, err)
 
 
+# ---- text ------------------------------------------------------------------------------------------------------------
+
+def test_text(folder):
+    """Texts that editors and packers make of a Matrix Market file: read, or said what they are."""
+    text, path = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n", os.path.join(folder, "t.mtx")
+    packed, end = gzip.compress(text), "2 2 1\n1 2 5\n"
+    for what, data in (("the mark of UTF-8", b"\xef\xbb\xbf" + text), ("compressed, with it", gzip.compress(b"\xef\xbb\xbf" + text)),
+                       ("gzip, then bytes of 0", packed + bytes(1000)), ("0 between members", gzip.compress(text[:20]) + bytes(7) + gzip.compress(text[20:])),
+                       ("0 behind, more than a block", packed + bytes(600000))):
+        code, out, err = run("convert", put(path, data), "-")
+        ok(code == 0 and out.endswith(end) and not err, "text: " + what, code, out, err)
+    for what, data, want in (
+            ("bytes behind gzip", packed + b"junk", "behind the last gzip member stands what is none"),
+            ("text behind gzip", packed + bytes(512) + text, "behind the last gzip member stands what is none"),
+            ("xz", b"\xfd7zXZ\0" + text, "compressed with xz: unpack it first"), ("bzip2", bz2.compress(text), "compressed with bzip2"),
+            ("zstd", b"\x28\xb5\x2f\xfd" + text, "compressed with zstd"), ("7-Zip", b"7z\xbc\xaf\x27\x1c" + text, "compressed with 7-Zip"),
+            ("carriage returns alone", text.replace(b"\n", b"\r"), "t.mtx:1: lines end in a carriage return alone"),
+            ("many of them", text.replace(b"\n", b"\r") + b"1 2 5\r" * 300000, "carriage return alone"),
+            ("in the sizes", text.replace(b"\n", b"\r").replace(b"\r", b"\n", 1), "t.mtx:2: lines end in a carriage return alone")):
+        refused("text: " + what, want, "info", put(path, data))
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("a.mtx", text)
+    code, _, err = run("info", path)
+    ok(code == 2 and "a zip archive" in err and err.count("\n") == 1, "text: a zip of it", code, err)
+
+
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 def test_names(folder):
@@ -267,6 +314,7 @@ def main():
         test_npz(folder)
         test_archive(folder)
         test_weft(folder)
+        test_text(folder)
         test_pipes(folder)
         test_names(folder)
         test_numbers()

@@ -72,10 +72,12 @@ static struct archive *archive_start(int fd, int again, struct weft_error *err)
     return archive;
 }
 
+// What macOS keeps beside a file, ._NAME, is no matrix.
 static int is_mtx(const char *name)
 {
+    const char *base = strrchr(name, '/');
     size_t length = strlen(name);
-    return length > 4 && !strcmp(name + length - 4, ".mtx");
+    return length > 4 && strncmp(base ? base + 1 : name, "._", 2) && !strcmp(name + length - 4, ".mtx");
 }
 
 // DIR/NAME.mtx with DIR equal to NAME: the matrix itself; right-hand sides and the like are NAME_b.mtx and so on.
@@ -116,7 +118,7 @@ static weft_status member_find(const struct archive_stream *self, const char *wa
         if (passed > (size_t)limit && passed > (size_t)bytes)
             return weft__error(err, WEFT_ERANGE,
                                "its members unpack to more than the limit of %lld bytes for a file of this length "
-                               "(raise it with --limit, limit_bytes of weft_mtx_params)",
+                               "(raise it with limit_bytes of weft_mtx_params)",
                                (long long)limit);
     }
     if (code == ARCHIVE_EOF)

@@ -118,7 +118,7 @@ static int64_t plain_read(struct file_stream *file, char *to, size_t bytes, stru
     return (int64_t)ready;
 }
 
-// A gzip file is one member or several, one after the other; bytes that start no member end it.
+// A gzip file is one member or several, one after the other; behind them may be bytes of 0, as tapes have, and nothing else.
 static int64_t gzip_read(struct file_stream *file, char *to, size_t bytes, struct weft_error *err)
 {
     z_stream *zip = &file->zip;
@@ -130,8 +130,16 @@ static int64_t gzip_read(struct file_stream *file, char *to, size_t bytes, struc
             return -1;
         size_t ready = file->input_end - file->input_at;
         if (!file->in_member) {
-            if (!ready || file->input[file->input_at] != 0x1f)
+            while (ready && !file->input[file->input_at])
+                file->input_at++, ready--;
+            if (!ready && file->input_end)
+                continue;
+            if (!ready)
                 return 0;
+            if (file->input[file->input_at] != 0x1f) {
+                weft__error(err, WEFT_EIO, "cannot decompress: behind the last gzip member stands what is none");
+                return -1;
+            }
             inflateReset(zip);
             file->in_member = 1;
         } else if (!ready) {
@@ -190,6 +198,17 @@ static const char *kind_of_arrays(const char *text, size_t bytes)
     return bytes >= sizeof weft - 1 && !memcmp(text, weft, sizeof weft - 1) ? ".weft" : NULL;
 }
 
+// How a file is compressed that is not read so; NULL: it is not. Signs of letters alone may begin a title of Rutherford-Boeing.
+static const char *kind_of_compression(const char *text, size_t bytes)
+{
+    static const char *const kinds[][2] = {
+        {"\3757zXZ", "xz"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"\x04\x22\x4d\x18", "lz4"}, {"7z\xbc\xaf\x27", "7-Zip"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (bytes >= strlen(kinds[i][0]) && !memcmp(text, kinds[i][0], strlen(kinds[i][0])))
+            return kinds[i][1];
+    return bytes >= 10 && !memcmp(text, "BZh", 3) && !memcmp(text + 4, "1AY&SY", 6) ? "bzip2" : NULL;
+}
+
 // Find out what the file is, from its first bytes; *is_tar tells an archive.
 static weft_status file_start(struct file_stream *file, const char *path, int *is_tar, struct weft_error *err)
 {
@@ -228,6 +247,12 @@ static weft_status file_start(struct file_stream *file, const char *path, int *i
     *is_tar = file->peek_end == PEEK_BYTES && !memcmp(file->peek + 257, "ustar", 5);
     if (*is_tar && !S_ISREG(about.st_mode)) // what has been read of it is gone
         return weft__error(err, WEFT_EIO, "an archive is read from a file, not from a pipe");
+    const char *const packed = file->gzip ? NULL : kind_of_compression(file->peek, file->peek_end);
+    if (packed)
+        return weft__error(err, WEFT_EUNSUPPORTED,
+                           "compressed with %s: unpack it first; gzip is read, and archives whose "
+                           "name has .tar",
+                           packed);
     const char *const kind = file->gzip ? NULL : kind_of_arrays(file->peek, file->peek_end);
     if (kind) // a file that is opened by its name does not come here
         return weft__error(err, WEFT_EIO, "a %s file is read by its name, not from a pipe or the standard input", kind);

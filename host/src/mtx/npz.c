@@ -34,7 +34,7 @@ int weft__npz_is(const char *path)
 #include <stdio.h>
 #include <stdlib.h>
 
-// A numpy array: `count` elements of `bytes` bytes, kind f, i, u, b, c or S, as numpy's letters are.
+// A numpy array: `count` elements of `bytes` bytes, kind f, i, u, b, c, S or U, as numpy's letters are.
 struct array {
     char *data; // (size count*bytes, in a block that `block` begins)
     void *block;
@@ -112,11 +112,12 @@ static weft_status array_parse(struct array *a, const struct npz *z, const char 
     if (!type || !shape || sscanf(type, "'%c%c%u'%n", &order, &a->kind, &size, &end) != 3 || !end)
         return wrong(z, member, "not an array of plain numbers");
     const char own = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-    if (order != '|' && order != own && order != '=')
+    if (order != '|' && order != own && order != '=' && a->kind != 'U')
         return wrong(z, member, "numbers in another machine's order of bytes");
     a->count = shape_count(shape);
-    a->bytes = size;
-    if (size < 1 || size > 16 || (a->count > 0 && weft__mul((size_t)a->count, size) > bytes - first - length))
+    a->bytes = a->kind == 'U' ? 4 * (size_t)size : size;
+    if (size < 1 || a->bytes > (a->kind == 'U' ? 64 : 16) ||
+        (a->count > 0 && weft__mul((size_t)a->count, a->bytes) > bytes - first - length))
         return wrong(z, member, "the array is cut");
     a->data = (char *)a->block + first + length;
     return WEFT_OK;
@@ -151,18 +152,23 @@ static weft_status member_read(struct array *a, struct npz *z, struct archive *a
 static weft_status members_read(struct npz *z, struct archive *archive)
 {
     struct archive_entry *entry;
-    int code;
+    int code, arrays = 0;
     while ((code = archive_read_next_header(archive, &entry)) == ARCHIVE_OK) {
         const char *name = archive_entry_pathname(entry);
         for (int i = 0; i < MEMBERS; i++)
             if (name && !strcmp(name, names[i])) {
                 if (z->of[i].block)
                     return wrong(z, name, "is there twice");
+                arrays++;
                 weft_status status = member_read(&z->of[i], z, archive, name);
                 if (status)
                     return status;
             }
     }
+    if (code == ARCHIVE_EOF && !arrays)
+        return weft__error(z->err, WEFT_EFORMAT,
+                           "%.600s: a zip archive without the arrays of scipy's save_npz: unpack what is in it",
+                           z->path);
     if (code == ARCHIVE_EOF)
         return WEFT_OK;
     const char *why = archive_error_string(archive);
@@ -225,6 +231,12 @@ static int number_at(double *out, const struct array *a, int64_t i, int imaginar
         return 0;
     *out = (double)whole;
     return 1;
+}
+
+// Whether these are numpy's bools, and each is true: what a pattern holds.
+static int all_true(const struct array *a)
+{
+    return a->kind == 'b' && a->bytes == 1 && !memchr(a->data, 0, (size_t)a->count);
 }
 
 static weft_status indices_take(int32_t *out, const struct npz *z, int member, int64_t most)
@@ -291,6 +303,24 @@ static weft_status entries_take(struct weft_coo *coo, const struct npz *z, const
     return status ? status : values_take(coo->val, coo->type, z, imaginary);
 }
 
+// A name of bytes, or as scipy before 1.0 wrote it of characters of 32 bits in either order of bytes, whose letters are of 7 bits. 0:
+// it is none.
+static int name_take(char out[8], const struct array *a)
+{
+    const size_t each = a->kind == 'U' ? 4 : 1, letters = a->bytes / each;
+    memset(out, 0, 8);
+    if ((a->kind != 'S' && a->kind != 'U') || letters > 7)
+        return 0;
+    for (size_t i = 0; i < letters; i++) {
+        const unsigned char *at = (const unsigned char *)a->data + i * each;
+        const unsigned letter = each == 1 ? at[0] : at[0] | at[3];
+        if (each == 4 && ((at[0] && at[3]) || at[1] || at[2] || letter > 0x7f))
+            return 0;
+        out[i] = (char)letter;
+    }
+    return 1;
+}
+
 // The format's name and the sizes; all arrays that it wants are there, of one length.
 static weft_status sizes_take(struct weft_coo *out, char format[8], const struct npz *z)
 {
@@ -298,10 +328,8 @@ static weft_status sizes_take(struct weft_coo *out, char format[8], const struct
     for (int i = SHAPE; i < MEMBERS; i++)
         if (!z->of[i].block)
             return wrong(z, names[i], "is not there: no file of scipy's save_npz");
-    if (f->count != 1 || f->kind != 'S' || f->bytes > 7)
-        return wrong(z, names[FORMAT], "not a name");
-    memset(format, 0, 8);
-    memcpy(format, f->data, f->bytes);
+    if (f->count != 1 || !name_take(format, f))
+        return wrong(z, names[FORMAT], "not a name of 7 letters or fewer, as numpy's S3 and U3");
     if (strcmp(format, "csr") && strcmp(format, "csc") && strcmp(format, "coo"))
         return weft__error(z->err, WEFT_EUNSUPPORTED, "%.600s: format %s: csr, csc and coo are read", z->path,
                            weft__mtx_quote_string(format).text);
@@ -349,9 +377,10 @@ static weft_status matrix_make(struct weft_csr *out, struct weft_mtx_info *info,
                                        .stored = sizes.nnz,
                                        .limit_bytes = z->limit,
                                        .file_bytes = z->taken,
-                                       .field = kind == 'c'   ? WEFT_MTX_FIELD_COMPLEX
-                                                : kind == 'f' ? WEFT_MTX_FIELD_REAL
-                                                              : WEFT_MTX_FIELD_INTEGER};
+                                       .field = kind == 'c'              ? WEFT_MTX_FIELD_COMPLEX
+                                                : kind == 'f'            ? WEFT_MTX_FIELD_REAL
+                                                : all_true(&z->of[DATA]) ? WEFT_MTX_FIELD_PATTERN
+                                                                         : WEFT_MTX_FIELD_INTEGER};
     return status;
 }
 
@@ -484,7 +513,7 @@ weft_status weft__npz_write(const char *path, int fresh, const struct weft_csr *
 
 static weft_status absent(const char *path, struct weft_error *err)
 {
-    return weft__error(err, WEFT_EUNSUPPORTED, "%.600s: a zip archive, and this build has no libarchive", path);
+    return weft__error(err, WEFT_EUNSUPPORTED, "%.600s: a zip archive or .npz, and this build has no libarchive", path);
 }
 
 weft_status weft__npz_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,

@@ -68,6 +68,8 @@ weft_status weft__mtx_header_parse(struct weft_mtx_info *info, const char *p, st
     static const char *const banners[] = {"%%matrixmarket"}, *const objects[] = {"matrix"};
     static const char *const formats[] = {"coordinate", "array"};
     int index;
+    if (!strncmp(p, "\xef\xbb\xbf", 3)) // the mark of UTF-8, which some editors write
+        p += 3;
     p = weft__blanks_skip(p);
     if (word_find(&p, banners, 1) < 0)
         return weft__error(err, WEFT_EFORMAT, "not a Matrix Market file: it does not start with %%%%MatrixMarket");

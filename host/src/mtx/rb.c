@@ -263,8 +263,8 @@ static weft_status header_read(struct rb_stream *s, struct weft_error *err)
 // ---- pointers and rows -------------------------------------------------------------------------------------------
 
 // Numbers from 1 on, `count` of them, into an array that grows as they are read: the header is not believed.
-static weft_status numbers_read(void **out, size_t bytes, struct rb_stream *s, const struct fields *f, int64_t count,
-                                int64_t most, struct weft_error *err)
+static weft_status numbers_read(void **out, size_t bytes, const char *what, struct rb_stream *s, const struct fields *f,
+                                int64_t count, int64_t most, struct weft_error *err)
 {
     char text[LINE_MOST + 1];
     int64_t room = 0;
@@ -283,7 +283,7 @@ static weft_status numbers_read(void **out, size_t bytes, struct rb_stream *s, c
         const int64_t value = count_of(text);
         if (value < 1 || value > most) {
             at_line(s);
-            return weft__error(err, WEFT_EFORMAT, "%s is outside 1 .. %lld", weft__mtx_quote_string(text).text,
+            return weft__error(err, WEFT_EFORMAT, "%s %s is outside 1 .. %lld", what, weft__mtx_quote_string(text).text,
                                (long long)most);
         }
         if (bytes == 8)
@@ -297,7 +297,8 @@ static weft_status numbers_read(void **out, size_t bytes, struct rb_stream *s, c
 static weft_status pattern_read(struct rb_stream *s, struct weft_error *err)
 {
     void *ptr = NULL, *row = NULL;
-    weft_status status = numbers_read(&ptr, 8, s, &s->ptr_fields, s->n + 1, s->nnz < INT64_MAX ? s->nnz + 1 : 0, err);
+    weft_status status =
+        numbers_read(&ptr, 8, "column pointer", s, &s->ptr_fields, s->n + 1, s->nnz < INT64_MAX ? s->nnz + 1 : 0, err);
     s->ptr = ptr;
     if (!status) {
         int right = !s->ptr[0] && s->ptr[s->n] == s->nnz;
@@ -308,7 +309,7 @@ static weft_status pattern_read(struct rb_stream *s, struct weft_error *err)
     }
     s->row_line = s->number + 1;
     if (!status)
-        status = numbers_read(&row, 4, s, &s->row_fields, s->nnz, s->m, err);
+        status = numbers_read(&row, 4, "row index", s, &s->row_fields, s->nnz, s->m, err);
     s->row = row;
     s->val_line = s->number + 1;
     s->at = -1;

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT_RAISE "(raise it with --limit, limit_bytes of weft_mtx_params)"
+#define LIMIT_RAISE "(raise it with limit_bytes of weft_mtx_params)"
+
+#define RETURNS_ALONE "lines end in a carriage return alone, which ends none here (tr '\\r' '\\n' mends it)"
 
 struct reader {
     const char *name; // for messages, shortened at its front
@@ -124,7 +126,8 @@ static weft_status block_fill(struct reader *r, struct weft__mtx_block *block, s
     if (!r->ended) {
         const char *last = memrchr(buffer, '\n', have);
         if (!last)
-            return weft__error(err, WEFT_EFORMAT, "the line is longer than %zu characters", r->block_bytes);
+            return weft__error(err, WEFT_EFORMAT, "the line is longer than %zu characters%s", r->block_bytes,
+                               memchr(buffer, '\r', have) ? "; " RETURNS_ALONE : "");
         used = (size_t)(last + 1 - buffer);
         r->carry_bytes = have - used;
         if (!r->carry && !(r->carry = malloc(room)))
@@ -182,6 +185,9 @@ static weft_status header_line(struct reader *r, int64_t line, const char *p, co
         return WEFT_OK;
     if (line > 1)
         r->size_line = line;
+    const char *cr = memchr(p, '\r', (size_t)(end - p));
+    if (cr && *weft__blanks_skip(cr) != '\n')
+        return weft__error(why, WEFT_EFORMAT, RETURNS_ALONE);
     if (weft__mtx_line_long(p, end))
         return weft__error(why, WEFT_EFORMAT, WEFT__MTX_LINE_LONG);
     if (line > 1) {
