@@ -204,7 +204,18 @@ static weft_status matrix_get(struct bench *b, const struct bench_source *source
             weft_mtx_params(.type = type, .ofs = o->ofs, .complex = o->complex, .progress = bench_progress_bytes), err);
     }
     bench_progress_end();
+    bench_word_limit(err->text);
     return status;
+}
+
+// Of a file that cannot be read: the option that its name may have been meant for.
+static const char *source_hint(char hint[64], const struct bench_source *source)
+{
+    hint[0] = 0;
+    for (const struct bench_op *const *op = bench_ops; *op; op++)
+        if (!source->generated && !strcmp((*op)->name, source->text) && access(source->text, F_OK))
+            snprintf(hint, 64, " (the operation %s is -o %s)", source->text, source->text);
+    return hint;
 }
 
 static void source_run(struct bench *b, const struct bench_source *source)
@@ -220,8 +231,12 @@ static void source_run(struct bench *b, const struct bench_source *source)
         struct weft_error err = {0};
         weft_status status = matrix_get(b, source, o->types[t], &a, &err);
         if (status) {
-            bench_complain("%s%s", err.text[0] ? err.text : weft_status_text(status),
-                           status == WEFT_EUNSUPPORTED && strstr(err.text, "complex") ? " (--complex real|imag)" : "");
+            char hint[64];
+            bench_complain("%s%s%s", err.text[0] ? err.text : weft_status_text(status),
+                           status == WEFT_EUNSUPPORTED && strstr(err.text, "complex")
+                               ? " (--complex real|imag, or -t pattern)"
+                               : "",
+                           source_hint(hint, source));
             b->refused = 1;
             continue;
         }

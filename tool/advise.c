@@ -48,6 +48,12 @@ static const char *figure_text(char text[32], const char *format, double value)
     return text;
 }
 
+// Three digits, and those before the point without an exponent, so that columns stay where they are.
+static const char *runs_text(char text[32], double runs)
+{
+    return figure_text(text, runs < 999.5 ? "%.3g" : runs < 1e6 ? "%.0f" : "%.0e", runs);
+}
+
 static const char *after_text(char text[32], double after)
 {
     return isinf(after) ? "never" : figure_text(text, "%.0f", after);
@@ -61,24 +67,28 @@ static double measured_after(const struct trial *t)
 static void text_print(const struct advise *s)
 {
     const struct tool_options *o = s->o;
-    char text[32], more[32], rows[32], cols[32];
+    char text[32], more[32], low[32], high[32], rows[32], cols[32];
+    tool_text_begin(o);
     printf("%s: %s x %s, ", bench_text_line(s->m.name).text, tool_count_text(rows, s->m.a.m),
            tool_count_text(cols, s->m.a.n));
     printf("%s entries, %s; device %d: %s\n", tool_count_text(text, s->m.a.nnz), weft_type_name(s->m.a.type),
            weft_context_device(s->device.ctx)->index, weft_context_device(s->device.ctx)->name);
-    printf("%-13s%s%s\n", "", s->model ? "       time of SpMV      permuting, in runs  pays after" : "",
+    if (!s->m.a.nnz && !o->measure) {
+        printf("advice: leave the matrix as it is: without entries every order takes the same time\n");
+        return;
+    }
+    printf("%-13s%s%s\n", "", s->model ? "          time of SpMV        permuting, in runs pays after" : "",
            o->measure ? "  measured: time  permuting  pays after" : "");
-    printf("%-13s%s%s\n", "order", s->model ? "   (19 of 20 within)       (19 of 20 within)       (runs)" : "", "");
+    printf("%-13s%s%s\n", "order", s->model ? "     (19 of 20 within)         (19 of 20 within)     (runs)" : "", "");
     for (int i = 1; i < WEFT_ORDER_COUNT; i++) {
         const struct trial *t = &s->trials[i];
         printf("%-13s", weft_order_name(t->order));
         if (s->model)
-            printf(" %5.2f (%4.2f to %5.2f) %6.3g (%5.3g to %6.3g) %11s", t->advice.ratio, t->advice.low,
-                   t->advice.high, t->advice.permute, t->advice.permute_low, t->advice.permute_high,
-                   after_text(text, t->advice.after));
+            printf(" %5.2f (%4.2f to %5.2f) %6s (%6s to %6s) %10s", t->advice.ratio, t->advice.low, t->advice.high,
+                   runs_text(more, t->advice.permute), runs_text(low, t->advice.permute_low),
+                   runs_text(high, t->advice.permute_high), after_text(text, t->advice.after));
         if (o->measure)
-            printf(" %15.2f %10s %11s", t->ratio, figure_text(more, "%.3g", t->permute),
-                   after_text(text, measured_after(t)));
+            printf(" %15.2f %10s %11s", t->ratio, runs_text(more, t->permute), after_text(text, measured_after(t)));
         putchar('\n');
     }
     if (o->products)
@@ -93,11 +103,14 @@ static void text_print(const struct advise *s)
                    advice->high >= 1 ? "perhaps " : "", weft_order_name(best), 100 * advice->ratio,
                    advice->high >= 1 ? ", which is within what the model cannot tell" : "");
         else
-            printf("advice for %s: leave the matrix as it is\n", rows);
+            printf("advice for %s: leave the matrix as it is: no order saves more than %g %% of the time%s\n", rows,
+                   100 * ADVICE_GAIN, o->products ? ", permuting included" : "");
     }
     if (o->measure) {
         const enum weft_order best = best_of(s, 1);
-        printf("measured: %s%s%s\n", best ? "best is order " : "no order pays", best ? weft_order_name(best) : "",
+        char none[64];
+        snprintf(none, sizeof none, "no order saves more than %g %% of the time", 100 * ADVICE_GAIN);
+        printf("measured: %s%s%s\n", best ? "best is order " : none, best ? weft_order_name(best) : "",
                !s->model         ? ""
                : advice_right(s) ? "; the advice was right"
                                  : "; the advice was wrong");
@@ -170,6 +183,9 @@ static cJSON *json_make(const struct advise *s)
 
 static weft_status trials_make(struct advise *s, struct weft_error *err)
 {
+    // Without entries every order takes the same time, and the model, which is of entries, says nothing.
+    const struct advice none = {
+        .ratio = 1, .low = 1, .high = 1, .permute = NAN, .permute_low = NAN, .permute_high = NAN, .after = INFINITY};
     const double x_bytes = (double)s->m.a.n * (double)weft_type_bytes(s->type);
     weft_status status = WEFT_OK;
     for (int i = 0; i < WEFT_ORDER_COUNT && !status; i++) {
@@ -182,7 +198,9 @@ static weft_status trials_make(struct advise *s, struct weft_error *err)
             status = weft_csr_permute(&t->a, &s->m.a, &t->p, NULL, err);
         if (!status)
             status = advice_measure(&t->measures, &t->a, err);
-        if (!status && i && s->model)
+        if (!status && i && s->model && !s->m.a.nnz)
+            t->advice = none;
+        else if (!status && i && s->model)
             advice_predict(&t->advice, s->model, &s->trials[0].measures, &t->measures, t->order, x_bytes,
                            s->o->products);
         if (!s->o->measure)

@@ -30,25 +30,21 @@ static int is_foreign(const char *name, const char *end)
     return strstr(name, ".tar.") != NULL;
 }
 
-// Whether OUT ends as a form that is written here. Other endings are Matrix Market files, but for those of other forms and for a
-// slip of the fingers.
+// Whether OUT ends as a form that is written here: no ending, .mtx and .txt are Matrix Market files.
 static int ending_check(const struct tool_options *o)
 {
-    static const char *const endings[] = {"mtx", "gz", "npz", "rb", "weft"};
+    static const char *const endings[] = {"mtx", "gz", "npz", "rb", "weft", "txt"};
     const size_t count = sizeof endings / sizeof *endings;
     const char *slash = strrchr(o->out, '/'), *name = slash ? slash + 1 : o->out, *dot = strrchr(name, '.');
     const char *const end = dot ? dot + 1 : "";
-    if (is_foreign(name, end)) {
-        tool_complain("%s: no such form is written: .mtx, .mtx.gz, .npz, .rb and .weft are", o->out);
-        return TOOL_USAGE;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(end, endings[i]))
+    for (size_t i = 0; i < count && !is_foreign(name, end); i++)
+        if (!dot || !strcmp(end, endings[i]))
             return TOOL_OK;
     const struct bench_word_hint hint = bench_word_hint(end, strlen(end), endings, count, sizeof *endings);
-    if (!*hint.text)
-        return TOOL_OK;
-    tool_complain("%s: no kind of file ends with .%s%s", o->out, end, hint.text);
+    if (*hint.text && !is_foreign(name, end))
+        tool_complain("%s: no kind of file ends with .%s%s", o->out, end, hint.text);
+    else
+        tool_complain("%s: no such form is written: .mtx, .mtx.gz, .npz, .rb and .weft are", o->out);
     return TOOL_USAGE;
 }
 

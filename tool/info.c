@@ -164,6 +164,15 @@ static void tuning_text(char *out, size_t size, const struct weft_spmv_params *p
                 (size_t)snprintf(out + used, size - used, "%s%s=%d", used ? ", " : "", values[i].name, values[i].value);
 }
 
+// "1.742 MB", "17.42 kB", "92 B", the numbers in one column.
+static void bytes_print(size_t bytes)
+{
+    if (bytes < 1000)
+        printf("%10zu B\n", bytes);
+    else
+        printf("%10.3f %s\n", (double)bytes * (bytes < 1000000 ? 1e-3 : 1e-6), bytes < 1000000 ? "kB" : "MB");
+}
+
 static void device_print(const struct report *r, const struct tool_options *o)
 {
     if (!r->device[0] || r->why_none[0]) {
@@ -176,7 +185,7 @@ static void device_print(const struct report *r, const struct tool_options *o)
         if (r->format_why[i][0])
             printf("not for this matrix: %s\n", r->format_why[i]);
         else
-            printf("%10.3f MB\n", (double)r->format_bytes[i] * 1e-6);
+            bytes_print(r->format_bytes[i]);
     }
     if (r->choice_why[0]) {
         printf("choice      none: %s\n", r->choice_why);
@@ -195,6 +204,7 @@ static void report_print(const struct tool_matrix *m, const struct report *r, co
 {
     const struct weft_measures *v = &r->measures;
     char text[32], other[32];
+    tool_text_begin(o);
     printf("matrix      %s\n", bench_text_line(m->name).text);
     printf("shape       %s x %s\n", tool_count_text(text, v->m), tool_count_text(other, v->n));
     printf("entries     %s", tool_count_text(text, v->nnz));
@@ -202,13 +212,16 @@ static void report_print(const struct tool_matrix *m, const struct report *r, co
         printf(" (%.3g %% of all places)", 100.0 * (double)v->nnz / (double)v->m / (double)v->n);
     printf(", %s", weft_type_name(m->a.type));
     if (m->from_file)
-        printf("; the file holds %s: %s, %s", tool_count_text(other, m->file.stored),
-               weft_mtx_field_name(m->file.field), weft_mtx_symmetry_name(m->file.symmetry));
+        printf("; the file holds %s: %s, %s%s", tool_count_text(other, m->file.stored),
+               weft_mtx_field_name(m->file.field), weft_mtx_symmetry_name(m->file.symmetry),
+               m->valueless ? "; its values are left out (--complex real|imag takes a part of each)" : "");
     putchar('\n');
     lengths_print("rows", &v->row);
     lengths_print("columns", &v->col);
     if (v->pattern_symmetry < 0)
         printf("symmetry    none: not square\n");
+    else if (m->valueless)
+        printf("symmetry    pattern %.4g %%\n", 100 * v->pattern_symmetry);
     else
         printf("symmetry    pattern %.4g %%, values %.4g %%\n", 100 * v->pattern_symmetry, 100 * v->value_symmetry);
     printf("bandwidth   %s below the diagonal, ", tool_count_text(text, v->lower));
@@ -289,7 +302,8 @@ static cJSON *report_json(const struct tool_matrix *m, const struct report *r, c
     lengths_json(top, "columns", &v->col);
     if (v->pattern_symmetry >= 0) {
         cJSON_AddNumberToObject(top, "pattern_symmetry", v->pattern_symmetry);
-        cJSON_AddNumberToObject(top, "value_symmetry", v->value_symmetry);
+        if (!m->valueless)
+            cJSON_AddNumberToObject(top, "value_symmetry", v->value_symmetry);
     }
     cJSON_AddNumberToObject(top, "lower", (double)v->lower);
     cJSON_AddNumberToObject(top, "upper", (double)v->upper);

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     OPT_SEED = 256,
@@ -40,7 +41,7 @@ static const struct tool_option {
 } all_options[] = {
     {"output", "FILE", 'o', "write FILE (.png or .svg for a picture; `spmv`: the vector y)"},
     {"force", NULL, OPT_FORCE, "replace a file that exists"},
-    {"size", "PIXELS", OPT_SIZE, "longer side of the picture (default 1200)"},
+    {"size", "PIXELS", OPT_SIZE, "longer side of the picture, 300 to 10000 (default 1200)"},
     {"order", "ORDER", OPT_ORDER,
      "regular, row, row-gradient, col-gradient, row-col,\n"
      "degree, rcm, row-entries or row-col-entries"},
@@ -48,10 +49,10 @@ static const struct tool_option {
     {"device", "DEVICE", 'd',
      "its index in `weft devices`, or `gpu`, `cpu`, or a word of its line such as `nvidia`\n"
      "(default: WEFT_DEVICE, else the marked one)"},
-    {"products", "N", OPT_PRODUCTS, "runs of SpMV expected with this matrix (default: not known)"},
+    {"products", "N", OPT_PRODUCTS, "runs of SpMV expected with this matrix (default 0: not known)"},
     {"measure", NULL, OPT_MEASURE, "run every order on the device and say whether the advice was right"},
     {"litmus", NULL, OPT_LITMUS, "try how work-groups hand words to each other, and mutants of that"},
-    {"seconds", "N", OPT_SECONDS, "how long --litmus takes beside compiling (default 64)"},
+    {"seconds", "N", OPT_SECONDS, "how long --litmus takes beside compiling, 1 to 1000000 (default 64)"},
     {"generate", "SPEC", 'g',
      "a matrix made up in place of FILE: uniform:M,N,NNZ power:M,N,NNZ stencil5:K\n"
      "stencil27:K band:N,W dense:M,N heavy:M,N,NNZ,ROW rows:M,N,NNZ,K cols:M,N,NNZ,K\n"
@@ -94,8 +95,8 @@ static const struct tool_command {
      "permutes first, and prints the Jensen-Shannon distance to the matrix as it was."},
     {"permute", "--order ORDER FILE OUT", "write the matrix with its rows and columns in another order", 1, 1,
      "order seed force device generate type index complex limit quiet", tool_permute,
-     "Writes OUT (.mtx or .mtx.gz; `-`: standard output) with rows and columns in another order, the\n"
-     "same on every machine for one seed.\n"
+     "Writes OUT (.mtx, .mtx.gz, .npz, .rb or .weft; `-`: standard output) with rows and columns in another order,\n"
+     "the same on every machine for one seed.\n"
      "With -d the device permutes, and the result is compared with that of the host."},
     {"convert", "FILE OUT", "write the matrix in another form", 1, 1,
      "seed force generate type index complex limit quiet", tool_convert,
@@ -104,8 +105,8 @@ static const struct tool_command {
      "the same order of bytes."},
     {"transpose", "FILE OUT", "write the transpose, made on the device", 1, 1,
      "force seed device generate type index complex limit quiet", tool_transpose,
-     "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx or .mtx.gz;\n"
-     "`-`: standard output)."},
+     "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx, .mtx.gz,\n"
+     ".npz, .rb or .weft; `-`: standard output)."},
     {"spmv", "FILE... [-o Y]", "multiply on the device: what it takes, and the result", SEVERAL, 0,
      "output force device products seed generate type index complex limit json quiet", tool_spmv,
      "Multiplies the matrix with a vector of ones on the device, in the format that weft chooses, compares the\n"
@@ -115,7 +116,8 @@ static const struct tool_command {
     {"advise", "FILE...", "does another order of rows and columns pay?", SEVERAL, 0,
      "seed device products measure generate type index complex limit json force quiet", tool_advise,
      "Predicts for each order how the time of SpMV changes on the device, with the interval that holds 19 of 20\n"
-     "matrices, what the permutation costs, and after how many runs it has paid. --measure runs them as well."},
+     "matrices, what the permutation costs, and after how many runs it has paid. An order pays that saves more than\n"
+     "5 % of the time, permuting included. --measure runs them as well."},
     {"selftest", "", "does the device compute right numbers?", 0, 0, "device litmus seconds json force quiet",
      tool_selftest,
      "Runs every operation on small problems, compares each result with the serial reference, and prints a line for\n"
@@ -189,6 +191,9 @@ static int help_command(const struct tool_command *c)
 
 static int command_unknown(const char *name)
 {
+    const char *dot = strrchr(name, '.');
+    if (strchr(name, '/') || (dot && dot > name) || !access(name, F_OK))
+        return usage_fail("no command is named \"%s\": did you mean weft info %s?", name, name);
     return usage_fail("no command is named \"%s\"%s", name,
                       bench_word_hint(name, strlen(name), commands, COMMANDS, sizeof *commands).text);
 }
@@ -280,8 +285,8 @@ static int option_parse(struct tool_options *o, int option)
     case OPT_ORDER:
         return order_parse(o, optarg);
     case OPT_PRODUCTS:
-        if (!bench_word_number(&o->products, optarg, 1, INT64_MAX))
-            return usage_fail("--products is \"%s\", not a number from 1", optarg);
+        if (!bench_word_number(&o->products, optarg, 0, INT64_MAX))
+            return usage_fail("--products is \"%s\", not a number from 0 to 2^63-1", optarg);
         return -1;
     case OPT_SIZE:
         if (!bench_word_number(&number, optarg, 300, 10000))
@@ -411,7 +416,7 @@ static int options_print(void)
 
 static int run(int argc, char **argv)
 {
-    struct tool_options o = {.size = 1200, .device = -1, .seconds = 64};
+    struct tool_options o = {.size = 1200, .device = -1};
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--version"))
         return puts("weft " WEFT_VERSION), TOOL_OK;
@@ -430,6 +435,8 @@ static int run(int argc, char **argv)
     const int status = options_parse(&o, c, argc - 1, argv + 1);
     if (status >= 0)
         return status;
+    if (o.seconds && !o.litmus)
+        return usage_fail("--seconds goes with --litmus");
     if (o.json && tool_out_check(o.json, o.force))
         return TOOL_USAGE;
     if (o.json && o.out && tool_out_same(o.json, o.out))
@@ -440,9 +447,8 @@ static int run(int argc, char **argv)
     int code = o.nsources ? TOOL_OK : c->run(&o);
     for (int i = 0; i < o.nsources; i++) { // one that fails leaves the others
         o.source = bench_word_is_stream(o.sources[i]) ? "/dev/stdin" : o.sources[i];
-        if (i && !o.json)
-            putchar('\n');
         const int one = c->run(&o);
+        o.follows |= !one && !o.json;
         code = code ? code : one;
     }
     return code;

@@ -35,7 +35,7 @@ int tool_spy(const struct tool_options *o)
         return TOOL_USAGE;
     }
     int code = picture_check(o->out, o->force);
-    if (code || (code = tool_matrix_get(&m, o)))
+    if (code || (code = tool_pattern_get(&m, o)))
         return code;
     if (o->order_given)
         code = tool_matrix_permute(&m, o);
@@ -205,7 +205,7 @@ int tool_entropy(const struct tool_options *o)
     char line[160];
     weft_status status = WEFT_OK;
     int code = o->out ? picture_check(o->out, o->force) : TOOL_OK;
-    if (code || (code = tool_matrix_get(&m, o)))
+    if (code || (code = tool_pattern_get(&m, o)))
         return code;
     if (o->order_given) {
         status = weft_density_alloc(&before, &m.a, NULL, &err);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft selftest: shows whether a device computes right numbers, and whether its work-groups hand words to each other.
+#include "host/common/streams.h"
 #include "host/internal/inside.h"
 #include "tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <weft/selftest.h>
 
@@ -11,6 +13,13 @@ struct report {
     int right, wrong, failed;
     int mutants, found; // of --litmus
 };
+
+// A line is shown as soon as it is known. Where the standard output takes no more, the rest of the run would be for nobody.
+static void line_end(void)
+{
+    if (fflush(stdout))
+        exit(bench_streams_end("weft", TOOL_OK, TOOL_USAGE));
+}
 
 static void result_tell(void *arg, const struct weft_selftest_result *result)
 {
@@ -22,7 +31,7 @@ static void result_tell(void *arg, const struct weft_selftest_result *result)
     if (!r->results) {
         printf("%-6s %8.1f ms  %s%s%s%s%s\n", word, result->ms, result->what, *result->kernels ? "; kernels " : "",
                result->kernels, *result->text ? ": " : "", result->text);
-        fflush(stdout);
+        line_end();
         return;
     }
     cJSON *row = cJSON_CreateObject();
@@ -50,7 +59,7 @@ static void litmus_tell(void *arg, const struct weft__litmus_result *l)
                tool_count_text(slots, (int64_t)l->slots), tool_count_text(met, (int64_t)l->met),
                tool_count_text(bad, (int64_t)l->wrong), l->seconds, l->change ? "mutant: " : "",
                l->change ? l->change : l->used_by);
-        fflush(stdout);
+        line_end();
         return;
     }
     cJSON *row = cJSON_CreateObject();
@@ -88,7 +97,7 @@ int tool_selftest(const struct tool_options *o)
         printf("weft %s, device %d: %s, platform %s, driver %s\n", WEFT_VERSION, d->index, d->name, d->platform,
                d->driver);
     uint64_t lost;
-    status = o->litmus ? weft__litmus(&lost, device.ctx, (double)o->seconds, litmus_tell, &r)
+    status = o->litmus ? weft__litmus(&lost, device.ctx, o->seconds ? (double)o->seconds : 64, litmus_tell, &r)
                        : weft_selftest(device.ctx, result_tell, &r);
     int exit_status = r.wrong ? TOOL_WRONG : status ? TOOL_DEVICE : TOOL_OK;
     if (o->json) {

@@ -119,6 +119,7 @@ static int product_print(const struct product *p, const struct tool_matrix *m, c
     char rows[32], columns[32], entries[32];
     if (bench_word_is_stream(o->out)) // y is printed there
         return TOOL_OK;
+    tool_text_begin(o);
     printf("%s: %s x %s, %s entries, %s\n", bench_text_line(m->name).text, tool_count_text(rows, p->a->m),
            tool_count_text(columns, p->a->n), tool_count_text(entries, p->a->nnz), weft_type_name(p->type));
     printf("y = A*x with x = 1 on %s: %s, equal to the reference\n", on->name,

@@ -83,6 +83,13 @@ static void type_narrow(struct tool_matrix *m)
     a->type = WEFT_TYPE_I32;
 }
 
+// Whether the file can be read once more: no pipe, nor the standard input.
+static int is_regular(const char *path)
+{
+    struct stat about;
+    return strcmp(path, "/dev/stdin") && !stat(path, &about) && S_ISREG(about.st_mode);
+}
+
 static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int all_rows)
 {
     struct weft_error err = {0};
@@ -96,11 +103,11 @@ static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int
     } else {
         bench_name_of_file(out->name, sizeof out->name, o->source);
         bench_progress_begin("reading %s", o->source);
-        const struct weft_mtx_params params = {.type = o->type_given ? o->type : WEFT_TYPE_F64,
-                                               .ofs = o->ofs,
-                                               .complex = o->complex,
-                                               .limit_bytes = o->limit,
-                                               .progress = bench_progress_bytes};
+        struct weft_mtx_params params = {.type = o->type_given ? o->type : WEFT_TYPE_F64,
+                                         .ofs = o->ofs,
+                                         .complex = o->complex,
+                                         .limit_bytes = o->limit,
+                                         .progress = bench_progress_bytes};
         out->binary = bench_binary_is(o->source);
         if (out->binary)
             status =
@@ -109,16 +116,25 @@ static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int
             status = weft_mtx_read(&out->a, &out->file, o->source, &params, &err);
         else
             status = weft__mtx_read_rows(&out->a, &out->row, &out->file, o->source, &params, &err);
+        if (status == WEFT_EUNSUPPORTED && !all_rows && !o->type_given && out->file.field == WEFT_MTX_FIELD_COMPLEX &&
+            is_regular(o->source)) { // the rest is worth having
+            out->valueless = 1;
+            params.type = WEFT_TYPE_PATTERN;
+            err = (struct weft_error){0};
+            status = weft__mtx_read_rows(&out->a, &out->row, &out->file, o->source, &params, &err);
+        }
     }
     bench_progress_end();
     out->m = out->row ? out->file.m : out->a.m;
     if (status) {
+        bench_word_limit(err.text);
         if (status == WEFT_EUNSUPPORTED && strstr(err.text, "complex"))
-            snprintf(err.text + strlen(err.text), sizeof err.text - strlen(err.text), " (--complex real|imag)");
+            snprintf(err.text + strlen(err.text), sizeof err.text - strlen(err.text),
+                     " (--complex real|imag, or -t pattern)");
         tool_fail(status, &err);
         return TOOL_USAGE;
     }
-    if (!o->generated && !o->type_given && !out->binary)
+    if (!o->generated && !o->type_given && !out->binary && !out->valueless)
         type_narrow(out);
     return TOOL_OK;
 }
@@ -126,6 +142,14 @@ static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int
 int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o)
 {
     return matrix_get(out, o, 1);
+}
+
+int tool_pattern_get(struct tool_matrix *out, const struct tool_options *o)
+{
+    struct tool_options pattern = *o;
+    if (!o->generated && !o->type_given)
+        pattern.type_given = 1, pattern.type = WEFT_TYPE_PATTERN;
+    return matrix_get(out, &pattern, 1);
 }
 
 int tool_matrix_get_rows(struct tool_matrix *out, const struct tool_options *o)
@@ -143,8 +167,8 @@ int tool_limit_check(const struct tool_matrix *m, const struct tool_options *o, 
     const int64_t limit = tool_limit(m, o);
     if (!limit || bytes <= (size_t)limit)
         return TOOL_OK;
-    tool_complain("%s: %s %lld rows and %lld columns takes %zu bytes, the limit is %lld (raise it with --limit)",
-                  m->name, what, (long long)m->m, (long long)m->a.n, bytes, (long long)limit);
+    tool_complain("%s: %s %lld rows and %lld columns: %zu bytes, the limit is %lld (raise it with --limit)", m->name,
+                  what, (long long)m->m, (long long)m->a.n, bytes, (long long)limit);
     return TOOL_USAGE;
 }
 
@@ -226,8 +250,11 @@ int tool_out_check(const char *path, int force)
     struct stat what;
     if (bench_word_is_stream(path))
         return TOOL_OK;
-    if (!stat(path, &what) && !S_ISREG(what.st_mode))
+    const int there = !stat(path, &what);
+    if (there && (S_ISDIR(what.st_mode) || S_ISBLK(what.st_mode)))
         return tool_complain("%s is no regular file", path), TOOL_USAGE;
+    if (there && !S_ISREG(what.st_mode)) // such as /dev/null: nothing of it is lost, and a pipe is opened once
+        return TOOL_OK;
     if (!lstat(path, &what) && !force)
         return tool_complain("%s exists (--force replaces %s)", path,
                              S_ISLNK(what.st_mode) ? "what the link leads to" : "it"),
@@ -290,6 +317,12 @@ int tool_json_write(const struct tool_options *o, cJSON *object)
     const int code = tool_out_write(o->json, line, (size_t)length, o->force);
     free(line);
     return code;
+}
+
+void tool_text_begin(const struct tool_options *o)
+{
+    if (o->follows)
+        putchar('\n');
 }
 
 const char *tool_count_text(char text[32], int64_t count)

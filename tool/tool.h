@@ -19,6 +19,7 @@ struct tool_options {
     const char *source; // path of the matrix, or a specification for weft_generate
     char **sources;     // the paths that were given, of which `source` is one
     int nsources;
+    int follows;             // nonzero: text of an earlier one is printed
     int generated;           // nonzero: a specification
     const char *out;         // file to write; NULL: none
     const char *json;        // path, "-": standard output instead of the text; NULL: none
@@ -36,7 +37,7 @@ struct tool_options {
     int64_t products; // 0: not known
     int size;         // pixels of the longer side of a picture
     int litmus;       // nonzero: words between work-groups instead of operations
-    int64_t seconds;
+    int64_t seconds;  // 0: the default
     int force, measure, quiet;
 };
 
@@ -47,6 +48,7 @@ struct tool_matrix {
     int64_t m;    // rows of the matrix
     struct weft_mtx_info file; // of a file
     int from_file;
+    int valueless;  // nonzero: a complex file of which neither part was asked for
     int binary;     // nonzero: a file of weft convert, whose values are as they are there
     char name[256]; // "cage11" of "/data/cage11.mtx.gz"; a specification as it is
 };
@@ -69,7 +71,10 @@ int tool_fail_device(weft_status status, struct weft_context *ctx);
 // Read or generate the matrix; gives TOOL_OK or the exit status after a complaint. Without --type a file gives values of
 // the type that holds them: pattern, i32 or f64; a specification f32. *out is free of memory after a failure.
 int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o);
-// The same, but rows without entries may be left out, so that memory follows the entries (weft__mtx_read_rows).
+// The same without the values of a file, for what does not look at them: complex files are read, too.
+int tool_pattern_get(struct tool_matrix *out, const struct tool_options *o);
+// As tool_matrix_get, but rows without entries may be left out, so that memory follows the entries (weft__mtx_read_rows), and the
+// values of a complex file are, where no part of them is asked for and the file is no pipe.
 int tool_matrix_get_rows(struct tool_matrix *out, const struct tool_options *o);
 // TOOL_OK where `bytes` bytes, which `what` takes for each row and column, are within the limit of the file; else TOOL_USAGE
 // after a complaint. A matrix made up has a limit only by --limit.
@@ -104,6 +109,8 @@ int tool_out_write(const char *path, const void *data, size_t size, int force);
 // Print the object as JSON to o->json and delete it: indented, or in one line where several matrices were given. TOOL_OK or
 // TOOL_USAGE after a complaint.
 int tool_json_write(const struct tool_options *o, cJSON *object);
+// Before the text of a matrix: a blank line where that of another one stands above.
+void tool_text_begin(const struct tool_options *o);
 // "12 345 678" with narrow groups of digits.
 const char *tool_count_text(char text[32], int64_t count);
 

@@ -77,9 +77,10 @@ void bench_study_announce(struct bench *b)
     const double seconds = (double)(o->nsources * o->ntypes * norders * nlines) * (double)o->trials * o->trial_s;
     if (b->table)
         fprintf(b->table,
-                "study of permutations: %zu matrices x %zu types x %zu orders x %zu kernels x %d trials of %g s: "
+                "study of permutations: %zu matri%s x %zu type%s x %zu orders x %zu kernel%s x %d trial%s of %g s: "
                 "%.0f s, and about half as much for preparing\n",
-                o->nsources, o->ntypes, norders, nlines, o->trials, o->trial_s, seconds);
+                o->nsources, o->nsources == 1 ? "x" : "ces", o->ntypes, o->ntypes == 1 ? "" : "s", norders, nlines,
+                nlines == 1 ? "" : "s", o->trials, o->trials == 1 ? "" : "s", o->trial_s, seconds);
 }
 
 // ---- one trial ---------------------------------------------------------------------------------------------------

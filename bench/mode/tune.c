@@ -5,6 +5,7 @@
 #include "host/internal/inside.h"
 #include "host/common/progress.h"
 #include "host/common/spare.h"
+#include "host/common/word.h"
 
 #include <errno.h>
 #include <math.h>
@@ -319,6 +320,7 @@ static int inputs_make(struct search *s)
                 : bench_matrix_read(&s->a[m], sources[i].text, o, weft_mtx_params(.type = type, .complex = o->complex),
                                     &err);
         if (status) {
+            bench_word_limit(err.text);
             bench_complain("%s", err.text[0] ? err.text : weft_status_text(status));
             s->bench->refused = 1;
             return 0;

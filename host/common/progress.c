@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -24,7 +25,9 @@ static _Atomic int64_t done_bytes, total_bytes;
 
 void bench_progress_enable(int quiet)
 {
-    enabled = !quiet && isatty(STDERR_FILENO);
+    const char *terminal = getenv("TERM");
+    enabled =
+        !quiet && isatty(STDERR_FILENO) && (!terminal || strcmp(terminal, "dumb")); // which knows no escape sequences
 }
 
 // Bytes of `what` that leave `used` columns of the terminal and one for the cursor. What is wider than the terminal goes on in

@@ -20,7 +20,8 @@ static struct screen {
     int fd;
     char held[4];
     size_t count;
-} screens[] = {{STDOUT_FILENO, "", 0}, {STDERR_FILENO, "", 0}};
+    int error; // errno of the first write that failed
+} screens[] = {{STDOUT_FILENO, "", 0, 0}, {STDERR_FILENO, "", 0, 0}};
 
 static int all_write(int fd, const char *data, size_t bytes)
 {
@@ -51,6 +52,8 @@ static ssize_t screen_write(void *cookie, const char *data, size_t bytes)
         memcpy(s->held, text + used, s->count);
     }
     const int error = errno;
+    if (!good && !s->error)
+        s->error = error;
     free(text);
     free(shown);
     errno = error;
@@ -116,8 +119,13 @@ int bench_streams_end(const char *program, int status, int failed)
     errno = 0;
     if (!fflush(stdout) && !ferror(stdout))
         return status;
+    int error = errno;
+#ifdef __GLIBC__
+    if (screens[0].error) // earlier, and the stream does not keep why
+        error = screens[0].error;
+#endif
     if (!status) // else there was a line already
-        fprintf(stderr, "%s: standard output cannot be written%s%s\n", program, errno ? ": " : "",
-                errno ? strerror(errno) : "");
+        fprintf(stderr, "%s: standard output cannot be written%s%s\n", program, error ? ": " : "",
+                error ? strerror(error) : "");
     return status ? status : failed;
 }

@@ -63,6 +63,16 @@ int bench_word_is_file(const char *text)
     return !text || *text != '-' || !text[1];
 }
 
+void bench_word_limit(char *text)
+{
+    static const char member[] = "limit_bytes of weft_mtx_params", option[] = "--limit";
+    char *at = strstr(text, member);
+    if (!at)
+        return;
+    memcpy(at, option, sizeof option - 1);
+    memmove(at + sizeof option - 1, at + sizeof member - 1, strlen(at + sizeof member - 1) + 1);
+}
+
 const char *bench_word_refused(char brief[3], char **argv)
 {
     const char *last = argv[optind - 1];

@@ -26,6 +26,10 @@ const char *bench_word_file(int option, char **argv);
 // FILE was left out. "-" and a NULL are.
 int bench_word_is_file(const char *text);
 
+// Where a message of the library says how to raise the limit of memory, --limit in place of the member of a struct. It becomes
+// no longer.
+void bench_word_limit(char *text);
+
 // ": did you mean WORD?" with the nearest of some words (weft__word_nearest), or "".
 struct bench_word_hint {
     char text[64];

@@ -170,14 +170,15 @@ def test_signals(folder):
                    (", without /proc" if first else ""), code, text, left)
                 if os.path.exists(out + ".csv"):
                     os.remove(out + ".csv")
-    with subprocess.Popen([WEFT, "permute", "--order", "row", matrix, out, "--force"], stdin=subprocess.DEVNULL,
+    old = put(os.path.join(folder, "old.mtx"))
+    with subprocess.Popen([WEFT, "permute", "--order", "row", matrix, old, "--force"], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL) as process:
-        put(out)
         writer = os.open(matrix, os.O_WRONLY)
         process.send_signal(signal.SIGTERM)
         code = process.wait(timeout=60)
     os.close(writer)
-    ok(code == -signal.SIGTERM and get(out) == OLD and len(os.listdir(folder)) == 3, "weft permute, SIGTERM", code, os.listdir(folder))
+    ok(code == -signal.SIGTERM and get(old) == OLD and len(os.listdir(folder)) == 4, "weft permute, SIGTERM", code, os.listdir(folder))
+    os.remove(old)
     with subprocess.Popen([BENCH, *FAST, "--json", out, quick, matrix], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
         writer = os.open(matrix, os.O_WRONLY)

@@ -80,7 +80,7 @@ def test_records(folder):
                                                            "-g", "power:60,50,700")[1])}
     ok(again == {order: r["entropy"] for order, r in by_order.items()}, "the same seed, the same orders", again)
     code, out, err = run(BENCH, *FAST, "-b", "ref", "-a", "coo", "--orders", "rcm", "-t", "pattern", "-g", "band:90,3")
-    ok(code == 0 and not err and "study of permutations: 1 matrices x 1 types x 2 orders x 1 kernels x 3 trials" in out and
+    ok(code == 0 and not err and "study of permutations: 1 matrix x 1 type x 2 orders x 1 kernel x 3 trials" in out and
        re.search(r"^rcm ", out, re.M) and not re.search(r"^row ", out, re.M) and out.count("ref        coo") == 2 and
        max(map(len, out.splitlines())) <= 140, "the table, what it costs before, chosen kernels and orders", out, err)
     code, out, err = run(BENCH, *FAST, "-b", "ref", "-a", "coo,all", "--orders", "rcm,all", "-t", "pattern", "-g", "band:90,3")

@@ -5,10 +5,14 @@ another kind, words where options were meant. One line says what is wrong; what 
 """
 import json
 import os
+import pty
 import re
+import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import done, ok, skip  # noqa: E402
@@ -119,6 +123,141 @@ def test_words(folder):
     ok(code == 0 and out.startswith("matrix,") and not err, "--csv - is the standard output", code, out, err)
 
 
+def test_hints(folder):
+    path, twice = put(f"{folder}/h.mtx", REAL), put(f"{folder}/scan", "no matrix")
+    for words in ([path], [f"{folder}/none.mtx"], ["none.npz"]):
+        fails(2, f'no command is named "{words[0]}": did you mean weft info {words[0]}?', [WEFT, *words])
+    fails(2, "spmv: cannot open: No such file or directory (the operation spmv is -o spmv)", [BENCH, "-b", "ref", "--no-roof", "spmv"])
+    code, _, err = run(BENCH, "-b", "ref", "--no-roof", twice)
+    ok(code == 2 and "-o scan" not in err, "a file that is there is no operation", err)
+    fails(2, "x.pn: no such form is written: .mtx, .mtx.gz, .npz, .rb and .weft are", [WEFT, "convert", path, f"{folder}/x.pn"])
+    for out in ("plain", "y.txt", "z.mtx"):
+        code, _, err = run(WEFT, "convert", path, f"{folder}/{out}")
+        ok(code == 0 and open(f"{folder}/{out}", encoding="ascii").read().startswith("%%MatrixMarket"), "convert to " + out, code, err)
+    fails(2, "--seconds goes with --litmus", [WEFT, "selftest", "--seconds", "3"])
+    code, text, err = run(WEFT, "info", path, "--products", "0", **NOWHERE)
+    ok(code == 0 and not err and "runs" not in text, "--products 0 is not known, as of weft-bench", code, text, err)
+    for words, want in (([WEFT, "info", "--limit", "10", path], "(raise it with --limit)"), ([BENCH, "-b", "ref", "--limit", "10", path], "(raise it with --limit)"),
+                        ([WEFT, "spmv", "-g", "dense:9,7", "--limit", "20"], "vectors for 9 rows and 7 columns: 128 bytes, the limit is 20 (raise it with --limit)")):
+        if words[1] != "spmv" or run(WEFT, "devices")[0] == 0:
+            fails(2, want, words)
+    for command, want in (("spy", "300 to 10000"), ("selftest", "1 to 1000000"), ("permute", ".npz"), ("transpose", ".npz")):
+        ok(want in run(WEFT, "help", command)[1], f"help {command} has {want}")
+
+
+# ---- what is printed -----------------------------------------------------------------------------------------------
+
+def test_complex(folder):
+    """What looks at no values reads complex files; info says that it left them out."""
+    path = put(f"{folder}/c.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n3 3 3\n1 1 1 0\n2 1 3 4\n3 3 2 0\n")
+    real = put(f"{folder}/r.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 1 3\n3 3 2\n")
+    code, text, err = run(WEFT, "info", path, **NOWHERE)
+    ok(code == 0 and not err and "4 (44.4 % of all places), pattern; the file holds 3: complex, hermitian; its values are left out "
+       "(--complex real|imag takes a part of each)\n" in text and "\nsymmetry    pattern 100 %\n" in text, "info of a complex file", code, text, err)
+    code, text, err = run(WEFT, "info", path, "--json", "-", **NOWHERE)
+    said = json.loads(text) if code == 0 else {}
+    ok(said.get("field") == "complex" and said["type"] == "pattern" and "value_symmetry" not in said and said["pattern_symmetry"] == 1,
+       "the same as JSON", text, err)
+    code, text, err = run(WEFT, "info", path, "--complex", "imag", "--json", "-", **NOWHERE)
+    ok(code == 0 and json.loads(text)["type"] == "f64" and "value_symmetry" in json.loads(text), "a part of them is read", text, err)
+    fails(2, "(--complex real|imag, or -t pattern)", [WEFT, "info", "-"], given=open(path, encoding="ascii").read(), **NOWHERE)
+    fails(2, "(--complex real|imag, or -t pattern)", [BENCH, "-b", "ref", "--no-roof", path])
+    got, want = (run(WEFT, "entropy", one, **NOWHERE) for one in (path, real))
+    ok(got[0] == 0 and got[1].split("\n")[1:] == want[1].split("\n")[1:], "entropy is that of the pattern", got, want)
+    code, _, err = run(WEFT, "spy", path, "-o", f"{folder}/c.svg", **NOWHERE)
+    ok(code == 0 or "cairo" in err, "spy draws it", code, err)
+
+
+def test_text(folder):
+    path, gone = put(f"{folder}/t.mtx", REAL), f"{folder}/gone.mtx"
+    one = run(WEFT, "info", path, **NOWHERE)[1]
+    for words, count in (([gone, path], 1), ([path, gone, path], 2), ([path, path], 2), ([path, gone], 1)):
+        code, text, _ = run(WEFT, "info", *words, **NOWHERE)
+        ok(code == (2 if gone in words else 0) and text == "\n".join([one] * count), "a blank line between two matrices alone", text)
+    if run(WEFT, "devices")[0]:
+        skip("what is printed of a device: there is none")
+        return
+    code, text, err = run(WEFT, "info", path)
+    ok(code == 0 and re.search(r"^formats +csr +\d+ B$", text, re.M) and " 0.000 " not in text, "bytes of a small matrix", text, err)
+    code, text, err = run(WEFT, "info", "-g", "band:3000,3")
+    ok(code == 0 and re.search(r"^formats +csr +\d+\.\d{3} kB$", text, re.M), "of a larger one", text, err)
+    for spec in ("uniform:0,0,0", "uniform:5,7,0"):
+        code, text, err = run(WEFT, "advise", "-g", spec)
+        if "no model" in err:
+            skip("no model for this kind of device")
+            return
+        ok(code == 0 and text.endswith("\nadvice: leave the matrix as it is: without entries every order takes the same time\n") and
+           text.count("\n") == 2, "advise of " + spec, code, text, err)
+        orders = json.loads(run(WEFT, "advise", "-g", spec, "--json", "-")[1])["orders"][1:]
+        ok(all(o["ratio"] == 1 and not o["pays"] and "pays_after" not in o for o in orders), "as JSON", orders)
+    code, text, err = run(WEFT, "advise", "-g", "uniform:20,20,30")
+    rows = [line for line in text.splitlines() if re.match(r"(order|row|row-gradient|col-gradient|row-col|degree|rcm) ", line)]
+    ok(code == 0 and len(rows) == 7 and len({len(row) for row in rows}) == 1 and "e+" not in text, "columns of advise", text, err)
+    ok("leave the matrix as it is: no order saves more than 5 % of the time, permuting included" in
+       run(WEFT, "advise", "-g", "uniform:300,300,3000", "--products", "1")[1], "the rule of advise")
+
+
+def test_outputs(folder):
+    path = put(f"{folder}/o.mtx", REAL)
+    if os.path.exists("/dev/full"):
+        for words in (["help"], ["info", path], ["info", *[path] * 40]):
+            with open("/dev/full", "wb") as full:
+                said = subprocess.run([WEFT, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False, env={**os.environ, **NOWHERE})
+            ok(said.returncode == 2 and said.stderr == "weft: standard output cannot be written: No space left on device\n",
+               f"a full standard output has its reason: {words[0]}, {len(words)}", said)
+        if run(WEFT, "devices")[0] == 0:
+            with open("/dev/full", "wb") as full, subprocess.Popen([WEFT, "selftest"], stdout=full, stderr=subprocess.PIPE) as child:
+                err = child.communicate(timeout=120)[1].decode()
+            ok(child.returncode == 2 and err.endswith("cannot be written: No space left on device\n") and err.count("\n") == 1, "selftest there", err)
+    pipe = f"{folder}/pipe"
+    os.mkfifo(pipe)
+    for words, want in ((["entropy", path, "--json", pipe], b'"nnz"'), (["convert", path, pipe], b"%%MatrixMarket")):
+        with subprocess.Popen([WEFT, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, **NOWHERE}) as child:
+            with open(pipe, "rb") as reader:
+                text = reader.read()
+            err = child.communicate(timeout=60)[1]
+        ok(child.returncode == 0 and want in text and not err, f"{words[0]} into a pipe that has a name", child.returncode, text, err)
+    ok(stat.S_ISFIFO(os.stat(pipe).st_mode), "it is one still")
+    try:
+        os.mknod(f"{folder}/null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))  # what /dev/null is
+        code, _, err = run(WEFT, "entropy", path, "--json", f"{folder}/null", **NOWHERE)
+    except OSError as why:
+        skip(f"no device file is made here: {why}")
+        return
+    if code == 2 and "ermission" in err:
+        skip("no device file is opened here")
+        return
+    ok(code == 0 and not err and stat.S_ISCHR(os.stat(f"{folder}/null").st_mode), "--json to a device that takes everything", code, err)
+    fails(2, "no regular file", [WEFT, "entropy", path, "--json", folder], **NOWHERE)
+
+
+def test_terminal(folder):
+    """No escape sequences where the terminal knows none."""
+    try:
+        main, side = pty.openpty()
+    except OSError as why:
+        skip(f"no terminal here: {why}")
+        return
+    pipe = f"{folder}/slow.mtx"
+    os.mkfifo(pipe)
+
+    def feed():
+        with open(pipe, "w", encoding="ascii") as file:
+            time.sleep(2.4)
+            file.write(REAL)
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    with subprocess.Popen([WEFT, "entropy", pipe], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=side,
+                          env={**os.environ, "TERM": "dumb"}) as child:
+        code = child.wait(timeout=60)
+    feeder.join()
+    os.write(side, b"end\n")
+    seen = os.read(main, 4096)
+    os.close(side)
+    os.close(main)
+    ok(code == 0 and seen == b"end\r\n", "TERM=dumb: no progress", code, seen)
+
+
 def main():
     for name in ("WEFT_DEVICE", "WEFT_TUNE"):
         os.environ.pop(name, None)
@@ -126,6 +265,11 @@ def main():
         test_devices(folder)
         test_tune(folder)
         test_words(folder)
+        test_hints(folder)
+        test_complex(folder)
+        test_text(folder)
+        test_outputs(folder)
+        test_terminal(folder)
     return done()
 
 
