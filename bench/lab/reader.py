@@ -213,11 +213,6 @@ def quartiles(record):
 NOISE_MAX = 0.25  # BENCH_NOISE_MAX of support/stats.h
 
 
-def unclear(a, b):
-    """Whether nothing can be said of two times: one of them is noisy, or their quartiles overlap."""
-    return max(a.get("noise", 0), b.get("noise", 0)) > NOISE_MAX or overlap(a, b)
-
-
 def overlap(a, b, of=quartiles):
     """Whether the quartiles of two times overlap."""
     (low, high), (other_low, other_high) = of(a), of(b)

@@ -14,7 +14,7 @@ usage: bench/lab/table.py [options] FILE...
 
 Prints Markdown: for each operation, type and device what ran where, a table of median times, a row a matrix, a column
 a backend and algorithm, and tables of speedups. "~" marks a speedup that is unclear: the quartiles of the two times
-overlap, or those of one are more than 25 % of its median apart; times of the host's clock have quartiles from 2026-11-30 on. With
+overlap; times of the host's clock have quartiles from 2026-11-30 on. With
 --clock host "*" marks a time of device events, where the host's clock took none. The last row of speedups is their geometric mean. Of several records with one matrix and column the last one counts, and where it is not verified its reason stands in place of a number.
 """
 import os
@@ -212,7 +212,7 @@ def tables(block, against):
                 if base and (row, column) in block.table:
                     record = block.table[row, column]
                     values[column].append(base["median_ms"] / record["median_ms"])
-                    line.append(f"{values[column][-1]:.2f}" + "~" * reader.unclear(base, record) +
+                    line.append(f"{values[column][-1]:.2f}" + "~" * reader.overlap(base, record) +
                                 (mark(record) or mark(base)))
                 else:
                     line.append("")
@@ -277,7 +277,7 @@ def plots(pyplot, block, against, prefix, ending, title):
         return max(base_low, 0) / high, base_high / low if low > 0 else 0
 
     def unclear(row, column):
-        return reader.unclear(block.base(row, against), block.table[row, column])
+        return reader.overlap(block.base(row, against), block.table[row, column])
 
     def gbps(row, column):
         return block.table[row, column]["gbps"] if (row, column) in block.table else None
