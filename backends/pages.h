@@ -17,12 +17,13 @@ static inline void weft__pages_keep(void)
 #endif
 }
 
-// As glibc has it by default, and what is free goes back.
+// What is free goes back, and large blocks again go back each by itself, from where glibc lets that bound rise: since mallopt it stays.
 static inline void weft__pages_give(void)
 {
 #if defined(__linux__) && defined(M_MMAP_MAX) && defined(M_TRIM_THRESHOLD)
     mallopt(M_MMAP_MAX, 65536);
-    mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
 #endif
 #if defined(__GLIBC__)
     malloc_trim(0);

@@ -37,14 +37,15 @@ static int ending_check(const struct tool_options *o)
     const size_t count = sizeof endings / sizeof *endings;
     const char *slash = strrchr(o->out, '/'), *name = slash ? slash + 1 : o->out, *dot = strrchr(name, '.');
     const char *const end = dot ? dot + 1 : "";
-    for (size_t i = 0; i < count && !is_foreign(name, end); i++)
+    const int foreign = is_foreign(name, end);
+    for (size_t i = 0; i < count && !foreign; i++)
         if (!dot || !strcmp(end, endings[i]))
             return TOOL_OK;
     const struct bench_word_hint hint = bench_word_hint(end, strlen(end), endings, count, sizeof *endings);
-    if (*hint.text && !is_foreign(name, end))
+    if (*hint.text && !foreign)
         tool_complain("%s: no kind of file ends with .%s%s", o->out, end, hint.text);
     else
-        tool_complain("%s: no such form is written: .mtx, .mtx.gz, .npz, .rb and .weft are", o->out);
+        tool_complain("%s: no such form is written: .mtx, .mtx.gz, .txt, .npz, .rb and .weft are", o->out);
     return TOOL_USAGE;
 }
 

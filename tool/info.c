@@ -164,7 +164,7 @@ static void tuning_text(char *out, size_t size, const struct weft_spmv_params *p
                 (size_t)snprintf(out + used, size - used, "%s%s=%d", used ? ", " : "", values[i].name, values[i].value);
 }
 
-// "1.742 MB", "17.42 kB", "92 B", the numbers in one column.
+// "1.742 MB", "17.420 kB", "92 B", the numbers in one column.
 static void bytes_print(size_t bytes)
 {
     if (bytes < 1000)

@@ -128,7 +128,7 @@ static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int
     out->m = out->row ? out->file.m : out->a.m;
     if (status) {
         bench_word_limit(err.text);
-        if (status == WEFT_EUNSUPPORTED && strstr(err.text, "complex"))
+        if (status == WEFT_EUNSUPPORTED && out->file.field == WEFT_MTX_FIELD_COMPLEX)
             snprintf(err.text + strlen(err.text), sizeof err.text - strlen(err.text),
                      " (--complex real|imag, or -t pattern)");
         tool_fail(status, &err);
@@ -251,7 +251,7 @@ int tool_out_check(const char *path, int force)
     if (bench_word_is_stream(path))
         return TOOL_OK;
     const int there = !stat(path, &what);
-    if (there && (S_ISDIR(what.st_mode) || S_ISBLK(what.st_mode)))
+    if (there && (S_ISDIR(what.st_mode) || S_ISBLK(what.st_mode) || S_ISSOCK(what.st_mode)))
         return tool_complain("%s is no regular file", path), TOOL_USAGE;
     if (there && !S_ISREG(what.st_mode)) // such as /dev/null: nothing of it is lost, and a pipe is opened once
         return TOOL_OK;
@@ -269,8 +269,11 @@ int tool_out_same(const char *a, const char *b)
     struct stat one, other;
     if (bench_word_is_stream(a) || bench_word_is_stream(b))
         return bench_word_is_stream(a) && bench_word_is_stream(b);
-    if (!stat(a, &one) && !stat(b, &other))
+    const int there = !stat(a, &one), beside = !stat(b, &other);
+    if (there && beside)
         return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    if ((there && !S_ISREG(one.st_mode)) || (beside && !S_ISREG(other.st_mode)))
+        return 0;                   // a pipe is opened once, when it is written
     struct weft__out first, second; // neither is written; a place is known where no file is yet
     const int known = !weft__out_open(&first, a, 0) && !weft__out_open(&second, b, 0);
     const int same = known && first.path && second.path && !strcmp(first.path, second.path);

@@ -149,6 +149,7 @@ shape shape_of(const weft_csr *a)
 struct product {
     virtual ~product() = default;
     virtual void write_y() = 0; // before a run
+    virtual void poison_y() = 0;
     virtual void multiply() = 0;
     virtual void read_y(void *y) = 0;
 
@@ -201,6 +202,10 @@ struct product_of final : product {
     void write_y() override
     {
         viennacl::fast_copy(y0, y);
+    }
+    void poison_y() override
+    {
+        viennacl::fast_copy(std::vector<T>(y.size(), std::numeric_limits<T>::quiet_NaN()), y);
     }
     void multiply() override
     {
@@ -374,7 +379,7 @@ weft_status weft__viennacl_spmv_poison(void *state, struct weft_error *err)
     weft_status status = WEFT_OK;
     weft__trace_own(1);
     try {
-        p->write_y();
+        p->poison_y();
         weft__cl.clFinish(p->queue);
     } catch (...) {
         status = weft__viennacl_caught(err);

@@ -206,7 +206,9 @@ def studies(paths):
 
 
 def quartiles(record):
-    """Of the samples of a time."""
+    """Of the samples of a time, or those that are known of it."""
+    if "quartiles_ms" in record:
+        return record["quartiles_ms"]
     return record["median_ms"] * (1 - record.get("noise", 0) / 2), record["median_ms"] * (1 + record.get("noise", 0) / 2)
 
 

@@ -14,8 +14,9 @@ usage: bench/lab/table.py [options] FILE...
 
 Prints Markdown: for each operation, type and device what ran where, a table of median times, a row a matrix, a column
 a backend and algorithm, and tables of speedups. "~" marks a speedup that is unclear: the quartiles of the two times
-overlap; times of the host's clock have quartiles from 2026-11-30 on. With
---clock host "*" marks a time of device events, where the host's clock took none. The last row of speedups is their geometric mean. Of several records with one matrix and column the last one counts, and where it is not verified its reason stands in place of a number.
+overlap; times of the host's clock have quartiles from 2026-11-30 on. With --clock host "*" marks a time of device events,
+where the host's clock took none. The last row of speedups is their geometric mean. Of several records with one matrix and
+column the last one counts, and where it is not verified its reason stands in place of a number.
 """
 import os
 import sys
@@ -47,7 +48,7 @@ def by_host(record):
         return {**record, "by_events": True} if on_device else record
     low, high = reader.clock_quartiles(record) if "b2b_low_ms" in record else (0, 0)
     return {**record, "median_ms": record["b2b_ms"], "gbps": record["gbps"] * record["median_ms"] / record["b2b_ms"],
-            "noise": (high - low) / record["b2b_ms"], "by_host": True}
+            "noise": (high - low) / record["b2b_ms"], "by_host": True, **({"quartiles_ms": (low, high)} if high else {})}
 
 
 def blocks(records):

@@ -101,8 +101,8 @@ static void roof_of(const struct compare_entry *e, int profile, double *copy, do
 static void pair_fill(struct pair *p, const struct compare_entry *a, int profile)
 {
     // Beside the time that is compared. Costs of compiling are measured once, by some lines alone.
-    static const char *const phase_keys[] = {"write",   "write_ms",   "read",    "read_ms",
-                                             "convert", "convert_ms", "analyse", "analyse_ms"};
+    static const char *const phase_keys[] = {"write",      "write_ms", "read",       "read_ms", "convert",
+                                             "convert_ms", "analyse",  "analyse_ms", "tune",    "tune_ms"};
     static const char *const byte_keys[] = {"write", "read", "copy", "fill", "kernel_min"};
     static const char *const line_bytes[] = {"bytes_min", "format_bytes", "workspace_bytes", "peak_bytes"};
     *p = (struct pair){.a = a, .b = a->match};

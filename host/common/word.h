@@ -26,8 +26,8 @@ const char *bench_word_file(int option, char **argv);
 // FILE was left out. "-" and a NULL are.
 int bench_word_is_file(const char *text);
 
-// Where a message of the library says how to raise the limit of memory, --limit in place of the member of a struct. It becomes
-// no longer.
+// Where a message of the library says how to raise the limit of memory, --limit in place of the member of a struct. The
+// text does not grow.
 void bench_word_limit(char *text);
 
 // ": did you mean WORD?" with the nearest of some words (weft__word_nearest), or "".

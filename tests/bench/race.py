@@ -217,6 +217,10 @@ def test_programs(folder):
     ok(marks[13]["verdict"] == "incomplete", "so does a question that nobody answered", out)
     code, marks, out = programs(("population", {"rows": rows, "wrong": ["x"]}), ("calls", None))
     ok(code == 1 and "WRONG x" in out and marks[14]["verdict"] == "not run", "what was wrong there is wrong here", out)
+    code, marks, out = programs(("population", {"rows": good, "wrong": [], "failed": ["opencl auto: lost"], "peers": ["theirs"]}), ("calls", None))
+    ok(code == 3 and "opencl auto: lost" in out and "not run theirs" in out, "what of weft failed there is told here, whatever failed beside it", out)
+    code, marks, out = programs(("population", {"rows": good + [{**question("choosing, 1 products", None), "verdict": "not run"}], "wrong": []}), ("calls", None))
+    ok(marks[13]["verdict"] == "pass", "a question without a limit leaves a mark as it is", out)
     code, marks, out = programs(("population", {"rows": 3}))
     ok(code == 2 and out.count("\n") == 1 and "holds no rows" in out, "a file that holds no rows", out)
 

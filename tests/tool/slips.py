@@ -130,7 +130,7 @@ def test_hints(folder):
     fails(2, "spmv: cannot open: No such file or directory (the operation spmv is -o spmv)", [BENCH, "-b", "ref", "--no-roof", "spmv"])
     code, _, err = run(BENCH, "-b", "ref", "--no-roof", twice)
     ok(code == 2 and "-o scan" not in err, "a file that is there is no operation", err)
-    fails(2, "x.pn: no such form is written: .mtx, .mtx.gz, .npz, .rb and .weft are", [WEFT, "convert", path, f"{folder}/x.pn"])
+    fails(2, "x.pn: no such form is written: .mtx, .mtx.gz, .txt, .npz, .rb and .weft are", [WEFT, "convert", path, f"{folder}/x.pn"])
     for out in ("plain", "y.txt", "z.mtx"):
         code, _, err = run(WEFT, "convert", path, f"{folder}/{out}")
         ok(code == 0 and open(f"{folder}/{out}", encoding="ascii").read().startswith("%%MatrixMarket"), "convert to " + out, code, err)
@@ -158,6 +158,14 @@ def test_complex(folder):
     said = json.loads(text) if code == 0 else {}
     ok(said.get("field") == "complex" and said["type"] == "pattern" and "value_symmetry" not in said and said["pattern_symmetry"] == 1,
        "the same as JSON", text, err)
+    npz = f"{folder}/c.npz"
+    made = subprocess.run([sys.executable, "-c", "import sys, scipy.sparse as s; s.save_npz(sys.argv[1], s.csr_matrix([[1j, 0], [2, 3]]))", npz],
+                          capture_output=True, check=False)
+    if made.returncode:
+        skip("no scipy here")
+    else:
+        code, text, err = run(WEFT, "info", npz, **NOWHERE)
+        ok(code == 0 and not err and "pattern; the file holds 3: complex" in text and "its values are left out" in text, "info of a complex .npz", code, text, err)
     code, text, err = run(WEFT, "info", path, "--complex", "imag", "--json", "-", **NOWHERE)
     ok(code == 0 and json.loads(text)["type"] == "f64" and "value_symmetry" in json.loads(text), "a part of them is read", text, err)
     fails(2, "(--complex real|imag, or -t pattern)", [WEFT, "info", "-"], given=open(path, encoding="ascii").read(), **NOWHERE)
@@ -211,7 +219,8 @@ def test_outputs(folder):
             ok(child.returncode == 2 and err.endswith("cannot be written: No space left on device\n") and err.count("\n") == 1, "selftest there", err)
     pipe = f"{folder}/pipe"
     os.mkfifo(pipe)
-    for words, want in ((["entropy", path, "--json", pipe], b'"nnz"'), (["convert", path, pipe], b"%%MatrixMarket")):
+    for words, want in ((["entropy", path, "--json", pipe], b'"nnz"'), (["convert", path, pipe], b"%%MatrixMarket"),
+                        (["entropy", path, "--json", pipe, "-o", f"{folder}/beside-a-pipe.svg"], b'"nnz"')):
         with subprocess.Popen([WEFT, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, **NOWHERE}) as child:
             with open(pipe, "rb") as reader:
                 text = reader.read()

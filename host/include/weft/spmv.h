@@ -84,7 +84,8 @@ struct weft_spmv_params {
     struct {
         enum weft_spmv_algo algo; // default WEFT_SPMV_ALGO_AUTO
         enum weft_spmv_mode mode; // default WEFT_SPMV_MODE_REPEATABLE
-        int64_t products;         // how many runs are expected, 0 or more; default 0: not known, no conversion
+        // How many runs are expected, 0 or more: they share what a plan takes to make. Default 0: not known, no conversion.
+        int64_t products;
         // Measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded while (about
         // 20 ms each, beside compiling and converting) on the matrix itself. The one with the least time of conversion and
         // `products` runs is taken and kept in the context's cache_dir for this device and structure. Plans may then

@@ -118,7 +118,7 @@ static weft_status array_parse(struct array *a, const struct npz *z, const char 
     a->bytes = a->kind == 'U' ? 4 * (size_t)size : size;
     if (size < 1 || a->bytes > (a->kind == 'U' ? 64 : 16) ||
         (a->count > 0 && weft__mul((size_t)a->count, a->bytes) > bytes - first - length))
-        return wrong(z, member, "the array is cut");
+        return wrong(z, member, a->kind == 'U' && size > 16 ? "a name of more than 16 letters" : "the array is cut");
     a->data = (char *)a->block + first + length;
     return WEFT_OK;
 }
@@ -355,6 +355,16 @@ static weft_status matrix_make(struct weft_csr *out, struct weft_mtx_info *info,
     if (status)
         return status;
     const char kind = z->of[DATA].kind;
+    if (info)
+        *info = (struct weft_mtx_info){.m = sizes.m,
+                                       .n = sizes.n,
+                                       .stored = sizes.nnz,
+                                       .limit_bytes = z->limit,
+                                       .file_bytes = z->taken,
+                                       .field = kind == 'c'              ? WEFT_MTX_FIELD_COMPLEX
+                                                : kind == 'f'            ? WEFT_MTX_FIELD_REAL
+                                                : all_true(&z->of[DATA]) ? WEFT_MTX_FIELD_PATTERN
+                                                                         : WEFT_MTX_FIELD_INTEGER};
     if (kind == 'c' && p->complex == WEFT_MTX_COMPLEX_REFUSE && p->type != WEFT_TYPE_PATTERN)
         return weft__error(z->err, WEFT_EUNSUPPORTED, "%.600s: complex values", z->path);
     if (p->ofs == WEFT_OFS_32 && sizes.nnz > INT32_MAX)
@@ -371,16 +381,6 @@ static weft_status matrix_make(struct weft_csr *out, struct weft_mtx_info *info,
     if (!status && (status = weft_csr_from_coo(out, &coo, p->ofs, NULL)))
         weft__error(z->err, status, "%.600s: %s", z->path, weft_status_text(status));
     weft_coo_free(&coo);
-    if (info)
-        *info = (struct weft_mtx_info){.m = sizes.m,
-                                       .n = sizes.n,
-                                       .stored = sizes.nnz,
-                                       .limit_bytes = z->limit,
-                                       .file_bytes = z->taken,
-                                       .field = kind == 'c'              ? WEFT_MTX_FIELD_COMPLEX
-                                                : kind == 'f'            ? WEFT_MTX_FIELD_REAL
-                                                : all_true(&z->of[DATA]) ? WEFT_MTX_FIELD_PATTERN
-                                                                         : WEFT_MTX_FIELD_INTEGER};
     return status;
 }
 

@@ -186,7 +186,7 @@ static weft_status header_line(struct reader *r, int64_t line, const char *p, co
     if (line > 1)
         r->size_line = line;
     const char *cr = memchr(p, '\r', (size_t)(end - p));
-    if (cr && *weft__blanks_skip(cr) != '\n')
+    if (cr && *weft__blanks_skip(cr) != '\n' && (line > 1 || !strncasecmp(p, "%%MatrixMarket", 14)))
         return weft__error(why, WEFT_EFORMAT, RETURNS_ALONE);
     if (weft__mtx_line_long(p, end))
         return weft__error(why, WEFT_EFORMAT, WEFT__MTX_LINE_LONG);

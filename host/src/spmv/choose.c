@@ -238,15 +238,16 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
     }
     const int lanes = weft__spmv_lanes(plan);
     const bool given = scalar_excluded(plan);
-    const double runs = plan->once ? 1 : (double)info->params.policy.products,
-                 merge_make = runs > 0 ? MERGE_MAKE_US / runs : 0, flags_make = runs > 0 ? FLAGS_MAKE_US / runs : 0;
+    const double runs = weft__spmv_runs(plan), share = runs > 0 ? 1 / runs : 0;
     const struct {
         enum weft_spmv_algo algo;
         double us;
-    } all[] = {{WEFT_SPMV_ALGO_CSR_LANES, weft__spmv_lanes_cost(plan, lanes)},
-               {WEFT_SPMV_ALGO_CSR_SCALAR, given ? INFINITY : weft__spmv_scalar_cost(plan)},
-               {WEFT_SPMV_ALGO_CSR_MERGE, weft__spmv_merge_cost(plan) + merge_make},
-               {WEFT_SPMV_ALGO_CSR_FLAGS, flags_may(plan) ? weft__spmv_flags_cost(plan) + flags_make : INFINITY}};
+    } all[] = {
+        {WEFT_SPMV_ALGO_CSR_LANES, weft__spmv_lanes_cost(plan, lanes)},
+        {WEFT_SPMV_ALGO_CSR_SCALAR,
+         given ? INFINITY : weft__spmv_scalar_cost(plan) + weft__spmv_scalar_make_us(plan) * share},
+        {WEFT_SPMV_ALGO_CSR_MERGE, weft__spmv_merge_cost(plan) + MERGE_MAKE_US * share},
+        {WEFT_SPMV_ALGO_CSR_FLAGS, flags_may(plan) ? weft__spmv_flags_cost(plan) + FLAGS_MAKE_US * share : INFINITY}};
     size_t best = 0, next = 2; // csr_merge has a cost at all times
     for (size_t i = 1; i < sizeof all / sizeof *all; i++)
         best = all[i].us < all[best].us ? i : best;
@@ -258,7 +259,7 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         "rows of %.1f entries, longest %lld: beside reads of x %s is expected to take %.3g us, %s %.3g (%d lanes)%s%s",
         weft__spmv_mean_row(plan), (long long)info->max_row, weft_spmv_algo_name(all[best].algo), all[best].us,
         weft_spmv_algo_name(all[next].algo), all[next].us, lanes,
-        runs > 0 ? ", with a share of what they take to make" : "", instead);
+        share > 0 ? ", a share of what plans take to make included" : "", instead);
     return all[best].algo;
 }
 

@@ -36,8 +36,8 @@ double weft__spmv_far_share(const struct weft_spmv_plan *plan)
 {
     const double taken = (double)(plan->a.m - plan->info.empty_rows),
                  pairs = fmin(taken - (double)plan->stats.hist[1], (double)plan->a.nnz - taken);
-    const double far = (double)plan->stats.far / 1024; // sum of the shares of every 32nd row
-    return far > 0 ? far / ceil(fmax(pairs, 0) / 32) : 0;
+    const double far = (double)plan->stats.far / 1024;             // sum of the shares of every 32nd row
+    return far > 0 ? fmin(far / ceil(fmax(pairs, 0) / 32), 1) : 0; // rows may lie so that the sampled ones have more
 }
 
 static bool reads_beside(const struct weft_spmv_plan *plan)
@@ -216,10 +216,11 @@ bool weft__spmv_streams(const struct weft_spmv_plan *plan)
     return reads_beside(plan) && weft__spmv_csr_us(plan) > 2 * WEFT__SPMV_KEPT_US;
 }
 
-#define SCALAR_MEAN                                                                                                    \
-    6 // entries a row that has any, at most: longer ones lie in other lines of the first cache than those beside them
-#define SCALAR_FAR  1    // where x is far: a work-item then waits for one read after the other
-#define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch
+// Entries a row that has any, at most: longer ones lie in other lines of the first cache than those beside them. Where x is far a work-item waits
+// for one read after the other. Rows for each unit, at least: with fewer all schedules take as long as a launch.
+#define SCALAR_MEAN 6
+#define SCALAR_FAR  1
+#define SCALAR_ROWS 2048
 
 static bool scalar_short(const struct weft_spmv_plan *plan)
 {
@@ -271,15 +272,29 @@ static double scalar_blocks_us(const struct weft_spmv_plan *plan)
 #define BLOCKS_FULLEST_CACHED 80
 #define BLOCKS_MAKE_US        150
 #define BLOCKS_ROW_US         14e-6
+static double blocks_make_us(const struct weft_spmv_plan *plan)
+{
+    return BLOCKS_MAKE_US + shared_out(plan, BLOCKS_ROW_US * (double)plan->a.m);
+}
+
+double weft__spmv_runs(const struct weft_spmv_plan *plan)
+{
+    return plan->once ? 1 : (double)plan->info.params.policy.products;
+}
+
+double weft__spmv_scalar_make_us(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_scalar_gaps(plan) ? blocks_make_us(plan) : 0;
+}
+
 bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan)
 {
-    const double runs = plan->once ? 1 : (double)plan->info.params.policy.products;
+    const double runs = weft__spmv_runs(plan);
     const bool cached = weft__spmv_x_cached(plan);
     if ((double)plan->a.nnz > (cached ? BLOCKS_MEAN_CACHED : BLOCKS_MEAN) * (double)plan->a.m ||
         plan->stats.fullest > (cached ? BLOCKS_FULLEST_CACHED : BLOCKS_FULLEST))
         return false;
-    return runs <= 0 || runs * (scalar_rows_us(plan) - scalar_blocks_us(plan)) >=
-                            BLOCKS_MAKE_US + shared_out(plan, BLOCKS_ROW_US * (double)plan->a.m);
+    return runs <= 0 || runs * (scalar_rows_us(plan) - scalar_blocks_us(plan)) >= blocks_make_us(plan);
 }
 
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
@@ -417,7 +432,7 @@ static struct flags_rates flags_rates(const struct weft_spmv_plan *plan)
 
 #define GATHER_FLAGS      1.7
 #define GATHER_FLAGS_WIDE 2.4
-#define EMPTY_NEAR_WIDE   13.3e-6 // an empty row among those of a near x, with sums of 8 bytes
+#define EMPTY_NEAR_WIDE   13.3e-6 // an empty row among those of a near x, with values of 8 bytes
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
 {
     const struct flags_rates rates = flags_rates(plan);

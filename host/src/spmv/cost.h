@@ -48,6 +48,9 @@ double weft__spmv_flags_cost(const struct weft_spmv_plan *plan);
 // Whether so many rows are empty, and nowhere many entries stand together, that csr_scalar takes less time by blocks of rows, and the
 // products that are expected pay for what these need.
 bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan);
+// Products that are expected of a plan, 0: not known. And microseconds that a plan of csr_scalar takes longer to make than one of csr_lanes.
+double weft__spmv_runs(const struct weft_spmv_plan *plan);
+double weft__spmv_scalar_make_us(const struct weft_spmv_plan *plan);
 // Whether csr_flags takes less time when a launch before scales all of y than when its tiles share the empty rows. Never with f64_sums:
 // y would be rounded twice.
 bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan);

@@ -89,10 +89,14 @@ static double join_us(const struct weft_spmv_plan *plan)
 double weft__spmv_panels_elements(const struct weft_spmv_plan *plan)
 {
     const double panels = (double)weft__spmv_panels_count(plan);
-    double parts = 0;
-    for (int k = 0; k < WEFT__SPMV_BINS; k++)
-        if (plan->stats.hist[k])
-            parts += (double)plan->stats.hist[k] * panels * pow(1 - 1 / panels, k);
+    double parts = 0, beyond = (double)plan->a.nnz; // entries of the rows in the last bin, which has all longer ones
+    for (int k = 0; k < WEFT__SPMV_BINS; k++) {
+        const double rows = (double)plan->stats.hist[k];
+        const double each = k < WEFT__SPMV_BINS - 1 ? k : fmax(beyond / fmax(rows, 1), k);
+        if (rows > 0)
+            parts += rows * panels * pow(1 - 1 / panels, each);
+        beyond -= rows * k;
+    }
     return (double)plan->a.nnz + parts;
 }
 
@@ -168,7 +172,7 @@ bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again)
 
 bool weft__spmv_panels_shared(const struct weft_spmv_plan *plan, double again, double fullest)
 {
-    return team_us(plan, fullest) <= PANELS_GAIN * weft__spmv_panels_csr_us(plan, again);
+    return team_us(plan, fullest) <= gain_asked(plan) * weft__spmv_panels_csr_us(plan, again);
 }
 
 // A read of x from local memory, which the first cache would not have kept, saves as long as so many bytes take. Each work-group reads
