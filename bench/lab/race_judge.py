@@ -298,11 +298,10 @@ def asked_of_population(one):
     return found
 
 
-def judge_question(race, name, of):
+def judge_question(race, question, of):
     """Rows of a question of the population; `of` has the patterns that were not run too."""
     ran = sorted((r for r in of if r["verdict"] != "not run"), key=lambda r: r["value"])
-    name, values, rows = f"{name} ({len(ran)} of {len(of)})", [r["value"] for r in ran], []
-    question = of[0]["question"] if of else name
+    name, values, rows = f"{question} ({len(ran)} of {len(of)})", [r["value"] for r in ran], []
     limits = POPULATION.get(question)
     if values and limits:
         value = reader.geometric_mean(values)
