@@ -16,6 +16,7 @@
 #include "host/src/primitive/scan.h"        // the scan inside other operations
 #include "host/src/spmv/again.h"            // how often a matrix reads x again
 #include "host/src/spmv/choose.h"           // the choice of an algorithm by figures
+#include "host/src/spmv/columns.h"          // how panels are cut
 #include "host/src/spmv/hubs.h"             // columns with many entries
 #include "host/src/spmv/push.h"             // how its rows are cut
 #include "host/src/spmv/tune.h"             // an SpMV plan, the key of its record

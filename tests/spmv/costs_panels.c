@@ -2,7 +2,6 @@
 // What panels are expected to cost, and when they repay, by figures alone: no device, nothing runs.
 #include "host/internal/inside.h"
 #include "host/internal/tests.h"
-#include "host/src/spmv/columns.h"
 #include "tests/support/tap.h"
 
 #include <math.h>
