@@ -125,7 +125,6 @@ REFUSED = (
     ("pointers that end early", members("csr", indptr=ints(0, 1, 2)), (), "pointers end before"),
     ("text as values", members("csr", data=npy("<U1", "(3,)", b"x" * 12)), (), "not read"),
     ("f16 values", members("csr", data=npy("<f2", "(3,)", b"\0" * 6)), (), "not read"),
-    ("complex values", members("csr", data=PARTS), (), "complex"),
     ("values beyond f32", members("csr", data=npy("<f8", "(3,)", struct.pack("<3d", 1, 1e300, 3))), ("-t", "f32"), "does not fit f32"),
     ("values that are no i32", members("csr", data=npy("<f8", "(3,)", struct.pack("<3d", 1, 0.5, 3))), ("-t", "i32"), "does not fit i32"),
     ("the other order of bytes", members("csr", indices=npy(">i4", "(3,)", b"\0" * 12)), (), "order of bytes"),
@@ -150,6 +149,9 @@ def test_npz(folder):
         ok(code == 0 and text == want, f"npz: {what}", code, err, text)
     for what, parts, words, want in REFUSED:
         refused(f"npz: {what}", want, "info", *words, npz(path, parts))
+    refused("npz: complex values", "(--complex real|imag, or -t pattern)", "convert", npz(path, members("csr", data=PARTS)), "-")
+    code, out, err = run("info", path)
+    ok(code == 0 and not err and "pattern; the file holds 3: complex" in out, "npz: info without complex values", code, out, err)
     with open(npz(path, members("csr")), "rb") as file:
         whole = file.read()
     at = whole.index(b"indices.npy") + 20
