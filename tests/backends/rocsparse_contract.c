@@ -131,7 +131,7 @@ static weft_status transposed(struct weft_context *ctx, const struct weft_csr *a
     weft_status status = ops->prepare(&state, ctx, a, ops->algos[0], NULL, &times, err);
     if (status && state)
         tap_note("a state is left");
-    for (int turn = 0; turn < 2 && !status; turn++) {
+    for (int turn = 0; turn < 2 && !status && (!turn || *right); turn++) {
         ms = -1;
         status = turn ? ops->poison(state, err) : WEFT_OK;
         if (!status && turn) { // nothing that the run before has left
@@ -151,8 +151,6 @@ static weft_status transposed(struct weft_context *ctx, const struct weft_csr *a
                  times.read_ms >= 0 && times.workspace_bytes > 0;
         weft_csr_free(&want);
         weft_csr_free(&got);
-        if (!*right)
-            break;
     }
     ops->finish(&state);
     *right &= !state && !status;
