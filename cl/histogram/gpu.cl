@@ -93,18 +93,49 @@ WEFT_KERNEL void histogram_rows(__global const int *idx, __global uint *rows, ul
     }
 }
 
-// Count in global memory by atomics, equal neighbours at once.
+// Lanes that add up with this one: equal keys, but for few. Keys are told apart by a hash, of which lane_match takes few steps; where one hash
+// stands for several keys, those that differ from the first of these lanes' stand alone.
+#define HASH_BITS 8
+WEFT_INLINE_LOCAL uint lane_together(uint key, __local uint *mem)
+{
+#if defined(WEFT_LANES_FAST) && WEFT_KEY_BITS > HASH_BITS
+    const uint same = lane_match((key * 2654435761u) >> (32 - HASH_BITS), HASH_BITS, mem);
+    const bool first = lane_get(key, 31u - clz(same & (~same + 1u)), mem) == key;
+    const uint firsts = lane_ballot(first, mem);
+    return first ? same & firsts : 1u << lane_id();
+#else
+    return lane_match(key, WEFT_KEY_BITS, mem);
+#endif
+}
+
+// counts[key] += share, whose old value nobody wants.
+static inline void count_add(__global uint *counts, uint key, uint share)
+{
+#ifdef WEFT_LANES_PTX
+    __asm volatile("red.global.add.u32 [%0], %1;" : : "l"(counts + key), "r"(share) : "memory");
+#else
+    atomic_add(counts + key, share);
+#endif
+}
+
+// Count in global memory by atomics, equal neighbours at once. Lanes take keys side by side: where these are near one another so are their
+// counts, and the second cache takes additions to a sector together.
 WEFT_KERNEL void histogram_atomic(__global const int *idx, __global uint *counts, ulong start, ulong n, uint bins)
 {
     LANE_MEMORY(uint, mem);
+    const uint lid = (uint)get_local_id(0);
     for (ulong at = get_group_id(0) * STEP; at < n; at += get_num_groups(0) * STEP) {
         uint key[WEFT_IPT];
-        keys_load(key, idx + start + at, n - at, 0u, bins);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
-            uint share = share_of(lane_match(key[k], WEFT_KEY_BITS, mem), key[k] < bins);
+            const ulong i = at + k * WEFT_WG + lid;
+            key[k] = i < n ? min((uint)idx[start + i], bins) : bins;
+        }
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++) {
+            uint share = share_of(lane_together(key[k], mem), key[k] < bins);
             if (share)
-                atomic_add(counts + key[k], share);
+                count_add(counts, key[k], share);
         }
     }
 }

@@ -23,10 +23,10 @@ static void test_flags_cost(void)
                                   .x_size = 1 << 28,
                                   .a = {.m = 1 << 20, .n = 1 << 20, .nnz = 1 << 23, .type = WEFT_TYPE_F32}};
     const double launch = 6.2, usual = weft__spmv_flags_cost(&plan) - launch;
-    plan.stats.far = 3 << 23;
+    plan.stats.far = plan.stats.lone = 3 << 23;
     plan.stats.apart = 1 << 25;
     const double far = weft__spmv_flags_cost(&plan) - launch;
-    plan.stats.far = plan.stats.apart = 0;
+    plan.stats.far = plan.stats.lone = plan.stats.apart = 0;
     plan.a.type = WEFT_TYPE_F64;
     const double wide = weft__spmv_flags_cost(&plan) - launch;
     plan.a.type = WEFT_TYPE_F32;
@@ -77,7 +77,7 @@ static void test_gathered_cost(void)
             .y_size = cases[i].m,
             .a = {.m = cases[i].m, .n = cases[i].m, .nnz = cases[i].nnz, .type = cases[i].type},
             .info = {.empty_rows = cases[i].empty},
-            .stats = {.max_row = cases[i].longest, .far = cases[i].far}};
+            .stats = {.max_row = cases[i].longest, .far = cases[i].far, .lone = cases[i].far}};
         plan.stats.apart = 32 * (cases[i].m - cases[i].empty); // all of the entries
         plan.stats.hist[0] = (cl_uint)cases[i].empty;
         plan.stats.hist[1] = (cl_uint)cases[i].single;
@@ -110,7 +110,7 @@ static void test_busy_cost(void)
 
 // Short rows: what each schedule is expected to take, by figures of generated patterns, has the one first that was fastest on an H200. Where
 // reads of an x of 4.6 KB lie apart csr_scalar took 33 us and csr_merge 39; along a band from memory csr_flags took 26 and csr_scalar 33;
-// rows of nine in f64 took csr_scalar 52 and csr_lanes 30.
+// blocks of nine rows among empty ones took csr_scalar 52, csr_lanes 30 and csr_flags 30 in f64, csr_lanes 25 and csr_flags 20 in f32.
 static void test_short_cost(void)
 {
     static const struct {
@@ -123,21 +123,23 @@ static void test_short_cost(void)
         {"csr_scalar", 4570234, 1148, 5165158, 1475887, 1668842, 44899938, {541255, 550869}, 68, WEFT_TYPE_F64},
         {"csr_scalar", 1000000, 30000, 1500000, 222872, 334560, 14352345, {140473, 139732}, 78, WEFT_TYPE_F32},
         {"csr_flags", 2812011, 2812011, 8436031, 0, 0, 0, {263628, 351502}, 96, WEFT_TYPE_F32},
-        {"csr_lanes", 1128159, 1128159, 5273088, 670842, 0, 212610, {423747, 344488}, 846, WEFT_TYPE_F64},
+        {"csr_flags", 1128159, 1128159, 5273088, 670842, 0, 212610, {423747, 344488}, 846, WEFT_TYPE_F64},
+        {"csr_flags", 1128159, 1128159, 5273088, 670842, 0, 212610, {423747, 344488}, 846, WEFT_TYPE_F32},
     };
     struct weft_context ctx = h200;
     ctx.device.lanes = WEFT_LANES_PTX;
     ctx.device.fence = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const enum weft_type type = cases[i].type;
-        struct weft_spmv_plan plan = {.ctx = &ctx,
-                                      .type = type,
-                                      .acc = type,
-                                      .x_size = cases[i].n,
-                                      .y_size = cases[i].m,
-                                      .a = {.m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = type},
-                                      .info = {.empty_rows = cases[i].empty},
-                                      .stats = {.max_row = 10, .far = cases[i].far, .fullest = cases[i].fullest}};
+        struct weft_spmv_plan plan = {
+            .ctx = &ctx,
+            .type = type,
+            .acc = type,
+            .x_size = cases[i].n,
+            .y_size = cases[i].m,
+            .a = {.m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = type},
+            .info = {.empty_rows = cases[i].empty},
+            .stats = {.max_row = 10, .far = cases[i].far, .lone = cases[i].far, .fullest = cases[i].fullest}};
         plan.info.params.policy.products = 1000;
         memcpy(plan.stats.steps, cases[i].steps, sizeof cases[i].steps);
         plan.stats.hist[0] = (cl_uint)cases[i].empty;
@@ -159,12 +161,13 @@ static void test_short_cost(void)
 static void test_second_cost(void)
 {
     struct weft_context ctx = h200;
-    struct weft_spmv_plan plan = {.ctx = &ctx,
-                                  .type = WEFT_TYPE_F64,
-                                  .acc = WEFT_TYPE_F64,
-                                  .x_size = 19928965,
-                                  .a = {.m = 1221, .n = 19928965, .nnz = 7277089, .type = WEFT_TYPE_F64},
-                                  .stats = {.max_row = 6207, .far = 39936, .steps = {[5] = 228010}}};
+    struct weft_spmv_plan plan = {
+        .ctx = &ctx,
+        .type = WEFT_TYPE_F64,
+        .acc = WEFT_TYPE_F64,
+        .x_size = 19928965,
+        .a = {.m = 1221, .n = 19928965, .nnz = 7277089, .type = WEFT_TYPE_F64},
+        .stats = {.max_row = 6207, .far = 39936, .lone = 39936, .apart = 39936, .steps = {[5] = 228010}}};
     const double lanes = weft__spmv_lanes_cost(&plan, 32), flags = weft__spmv_flags_cost(&plan),
                  csr = weft__spmv_panels_csr_us(&plan, 0);
     tap_ok(weft__spmv_lanes(&plan) == 32 && flags > 1.5 * lanes && csr > 80 && csr < 100,
@@ -173,9 +176,9 @@ static void test_second_cost(void)
     ctx.device.cache_bytes = 256 << 20;
     tap_ok(weft__spmv_lanes_cost(&plan, 32) > weft__spmv_flags_cost(&plan), "not where that holds x");
     ctx.device.cache_bytes = 0;
-    plan.stats.far = 0;
+    plan.stats.far = plan.stats.lone = 0;
     tap_ok(weft__spmv_lanes_cost(&plan, 32) > weft__spmv_flags_cost(&plan), "nor where x is near");
-    plan.stats.far = 39936 << 10;
+    plan.stats.far = plan.stats.lone = 39936 << 10;
     plan.stats.steps[1] = INT64_C(250000) << 10;
     plan.a.m *= 1 << 10;
     plan.a.nnz *= 1 << 10;
@@ -192,9 +195,9 @@ static void test_scalar_near(void)
                                   .y_size = 1052509,
                                   .a = {.m = 1052509, .n = 1052509, .nnz = 3157529, .type = WEFT_TYPE_F32}};
     const bool near = weft__spmv_scalar_near(&plan);
-    plan.stats.far = INT64_C(900) * 1052509 / 32;
+    plan.stats.far = plan.stats.lone = INT64_C(900) * 1052509 / 32;
     const bool far = weft__spmv_scalar_near(&plan);
-    plan.stats.far = 0;
+    plan.stats.far = plan.stats.lone = 0;
     plan.a.m = plan.a.n = plan.x_size = plan.y_size = 1052509 / 4;
     const bool wide = weft__spmv_scalar_near(&plan), kept = weft__spmv_csr_us(&plan) < 10;
     plan.a.m = plan.a.n = plan.x_size = plan.y_size = 10525090;
@@ -218,19 +221,19 @@ static void test_memory_cost(void)
            "27 entries a row from memory: bytes %.0f us, csr_flags %.0f, csr_lanes %.0f, csr_merge %.0f", bytes, flags,
            lanes, merge);
     tap_ok(weft__spmv_streams(&plan), "27 entries a row stream from memory");
-    plan.stats.far = INT64_C(1) << 27;
+    plan.stats.far = plan.stats.lone = INT64_C(1) << 27;
     tap_ok(!weft__spmv_streams(&plan), "but not where x is far");
     plan.x_size = 1 << 10;
     tap_ok(weft__spmv_x_near(&plan) && !weft__spmv_streams(&plan), "nor where only the first cache brings it near");
     plan.x_size = 1 << 22;
-    plan.stats.far = 0;
+    plan.stats.far = plan.stats.lone = 0;
     plan.a.nnz = plan.a.m = 1 << 22;
     tap_ok(!weft__spmv_streams(&plan), "nor from the second cache");
     plan.a.nnz = 5 << 22;
     const double few = weft__spmv_flags_cost(&plan), scalar = weft__spmv_scalar_cost(&plan);
     tap_ok(few > weft__spmv_csr_us(&plan) && scalar > few && weft__spmv_merge_cost(&plan) > scalar,
            "5 entries a row from memory: csr_scalar %.0f us, csr_flags %.0f", scalar, few);
-    plan.stats.far = INT64_C(1) << 27;
+    plan.stats.far = plan.stats.lone = INT64_C(1) << 27;
     tap_ok(isinf(weft__spmv_scalar_cost(&plan)), "and never by csr_scalar where x is far");
 }
 
@@ -266,7 +269,7 @@ static void test_kept_cost(void)
             .m = (int64_t)cases[i].m, .n = (int64_t)cases[i].n, .nnz = (int64_t)cases[i].nnz, .type = cases[i].type};
         plan.info.params.policy.algo = WEFT_SPMV_ALGO_CSR;
         plan.info.max_row = plan.stats.max_row = (int64_t)(2 * longest);
-        plan.stats.far = cases[i].far * ((plan.a.m + 31) / 32);
+        plan.stats.far = plan.stats.lone = cases[i].far * ((plan.a.m + 31) / 32);
         plan.stats.apart = 1024 * ((plan.a.m + 31) / 32);
         for (int log = 0; log < 6; log++) // of 32 >> log rows side by side the longest
             plan.stats.steps[log] = (int64_t)(cases[i].m * (1 << log) / 32 * ceil(longest / (1 << log)));
@@ -317,7 +320,7 @@ static void test_empty_cost(void)
         plan.info.empty_rows = (int64_t)(cases[i].m * exp(-mean));
         plan.info.max_row = plan.stats.max_row = 6;
         plan.stats.fullest = cases[i].fullest;
-        plan.stats.far = 1024 * ((m + 31) / 32);
+        plan.stats.far = plan.stats.lone = 1024 * ((m + 31) / 32);
         for (int log = 0; log < 6; log++) // of 32 >> log rows side by side the longest, as far as one has an entry
             plan.stats.steps[log] =
                 (int64_t)(cases[i].m * (1 << log) / 32 * -expm1(-mean * (32 >> log)) * (1 + 2 * mean));
@@ -410,7 +413,7 @@ static void test_cpu_cost(void)
         plan.info.empty_rows = plan.stats.hist[0];
         plan.info.max_row = plan.stats.max_row = (int64_t)(mean + (alike ? 0 : 4 * sqrt(mean)));
         plan.stats.changes = (int64_t)(cases[i].changes * m);
-        plan.stats.far = cases[i].far * ((plan.a.m + 31) / 32);
+        plan.stats.far = plan.stats.lone = cases[i].far * ((plan.a.m + 31) / 32);
         plan.stats.apart = cases[i].far == ANY_ORDER ? 0 : plan.stats.far;
         enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
         const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
@@ -476,7 +479,7 @@ static enum weft_spmv_algo long_rows_choose(struct weft_context *ctx, enum weft_
     plan.stats.hist[WEFT__SPMV_BINS - 1] = (cl_uint)m;
     plan.info.max_row = plan.stats.max_row = row + 300;
     plan.stats.changes = m - 1;
-    plan.stats.far = far;
+    plan.stats.far = plan.stats.lone = far;
     plan.stats.apart = apart;
     enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
     return weft__spmv_choose(&plan, NULL, &chosen) ? WEFT_SPMV_ALGO_AUTO : chosen;

@@ -45,7 +45,11 @@ static void test_panels_uneven(void)
                                   .acc = WEFT_TYPE_F64,
                                   .x_size = 80000,
                                   .a = {.m = 80000, .n = 80000, .nnz = 4800000, .type = WEFT_TYPE_F64},
-                                  .stats = {.max_row = 1000, .far = INT64_C(1000) * 2500, .hist = {[60] = 80000}}};
+                                  .stats = {.max_row = 1000,
+                                            .far = INT64_C(1000) * 2500,
+                                            .lone = INT64_C(1000) * 2500,
+                                            .apart = INT64_C(1000) * 2500,
+                                            .hist = {[60] = 80000}}};
     plan.info.params.policy.products = 1000000;
     int kept = 0, given_up = 0; // of those that take 0.85 to 0.95 of the time of CSR
     for (int i = 0; i < 64; i++) {
@@ -76,20 +80,20 @@ static void test_panels_cost(void)
                                   .acc = WEFT_TYPE_F32,
                                   .x_size = 522664,
                                   .a = {.m = 97, .n = 522664, .nnz = 4657544, .type = WEFT_TYPE_F32},
-                                  .stats = {.max_row = 48400, .far = 1568}};
+                                  .stats = {.max_row = 48400, .far = 1568, .lone = 1568}};
     const double apart = weft__spmv_panels_csr_us(&plan, 0);
     plan.info.params.policy.products = 1000;
     const bool many = weft__spmv_panels_repay(&plan, 0);
     plan.info.params.policy.products = 100;
     const bool few = weft__spmv_panels_repay(&plan, 0);
-    plan.stats.far = 400;
+    plan.stats.far = plan.stats.lone = 400;
     tap_ok(apart > 20 && apart < 25 && many && !few && weft__spmv_panels_csr_us(&plan, 0) == 0,
            "CSR is expected to take %.1f us where long rows read x apart, and panels repay 1000 products", apart);
-    plan.stats.far = 1568 * 200;
+    plan.stats.far = plan.stats.lone = 1568 * 200;
     plan.a.m *= 256;
     tap_ok(weft__spmv_panels_csr_us(&plan, 0) == 0, "not where rows are short");
     plan.a.m /= 256;
-    plan.stats.far = 1568;
+    plan.stats.far = plan.stats.lone = 1568;
     plan.x_size = 30000;
     tap_ok(weft__spmv_panels_csr_us(&plan, 0) == 0, "not where the first cache holds x");
 }
@@ -103,7 +107,7 @@ static void test_panels_shared(void)
                                   .acc = WEFT_TYPE_F64,
                                   .x_size = 21851,
                                   .a = {.m = 21851, .n = 21851, .nnz = 12767027, .type = WEFT_TYPE_F64},
-                                  .stats = {.max_row = 273888, .far = 394633}};
+                                  .stats = {.max_row = 273888, .far = 394633, .lone = 394633}};
     const double csr = weft__spmv_panels_csr_us(&plan, 0);
     tap_ok(weft__spmv_panels_shared(&plan, 0, 48360) && !weft__spmv_panels_shared(&plan, 0, 151000),
            "CSR is expected to take %.0f us, more than panels unless a work-group has 151 000 entries", csr);

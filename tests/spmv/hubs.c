@@ -191,7 +191,7 @@ static void test_choice(struct test_device *dev)
         plan.info.schedule = dev->ctx->schedule;
         plan.info.params = (struct weft_spmv_params){
             .policy.products = cases[i].runs, .problem.semiring = cases[i].semiring, .format.max_padding = 4};
-        plan.stats.far = cases[i].far * ((cases[i].rows + 31) / 32);
+        plan.stats.far = plan.stats.lone = plan.stats.apart = cases[i].far * ((cases[i].rows + 31) / 32);
         plan.info.max_row = plan.stats.max_row = 5000;
         plan.denied = 1u << WEFT_SPMV_ALGO_PANELS; // what a sample says of power laws
         enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO, local = WEFT_SPMV_ALGO_AUTO;

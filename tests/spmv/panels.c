@@ -341,7 +341,7 @@ static void test_choice(struct test_device *dev)
         plan.info.schedule = dev->ctx->schedule;
         plan.info.params = (struct weft_spmv_params){.policy.products = cases[i].products, .format.max_padding = 4};
         plan.denied = 1u << WEFT_SPMV_ALGO_CSR_HUBS; // what a sample says of entries that lie anywhere
-        plan.stats.far = cases[i].far * ((cases[i].m + 31) / 32);
+        plan.stats.far = plan.stats.lone = plan.stats.apart = cases[i].far * ((cases[i].m + 31) / 32);
         plan.info.max_row = plan.stats.max_row = cases[i].longest ? cases[i].longest : 100 * cases[i].nnz / cases[i].m;
         enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO, local = WEFT_SPMV_ALGO_AUTO;
         dev->ctx->device.compute_units = 132;

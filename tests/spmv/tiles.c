@@ -42,17 +42,19 @@ static void test_kind(void)
     struct weft_context ctx = {.device.compute_units = 132};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int64_t samples = ((int64_t)cases[i].rows - cases[i].empty + 31) / 32;
-        struct weft_spmv_plan plan = {
-            .ctx = &ctx,
-            .type = cases[i].acc,
-            .acc = cases[i].acc,
-            .x_size = cases[i].columns,
-            .a = {.m = (int64_t)cases[i].rows,
-                  .n = cases[i].columns,
-                  .nnz = (int64_t)cases[i].entries,
-                  .type = cases[i].acc},
-            .stats = {.far = cases[i].far * samples, .apart = cases[i].apart * samples, .max_row = cases[i].longest},
-            .info.empty_rows = cases[i].empty};
+        struct weft_spmv_plan plan = {.ctx = &ctx,
+                                      .type = cases[i].acc,
+                                      .acc = cases[i].acc,
+                                      .x_size = cases[i].columns,
+                                      .a = {.m = (int64_t)cases[i].rows,
+                                            .n = cases[i].columns,
+                                            .nnz = (int64_t)cases[i].entries,
+                                            .type = cases[i].acc},
+                                      .stats = {.far = cases[i].far * samples,
+                                                .lone = cases[i].far * samples,
+                                                .apart = cases[i].apart * samples,
+                                                .max_row = cases[i].longest},
+                                      .info.empty_rows = cases[i].empty};
         const enum weft__spmv_flags_tiles got = weft__spmv_flags_tiles(&plan);
         tap_ok(got == cases[i].want, "%s: %s tiles", cases[i].what, kinds[got]);
     }

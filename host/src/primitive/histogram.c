@@ -111,7 +111,20 @@ struct weft_histogram_plan {
     struct weft__kernel *k[NKERNELS]; // SUM: with rows only; FILL: atomics only
     cl_mem rows;                      // NULL: counts go straight to the result
     struct weft_scan_plan *scan;
+    bool apart; // counts are summed up from the first row
 };
+
+// Sums of 32 bits are had from counts beside them where the scan chains its tiles, which it does not in place.
+static enum weft_scan_type scan_type(enum weft_ofs ofs)
+{
+    return ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32;
+}
+
+static struct weft_scan_params scan_params(enum weft_ofs ofs)
+{
+    return (struct weft_scan_params){.total = 1,
+                                     .algo = ofs == WEFT_OFS_64 ? WEFT_SCAN_ALGO_THREE : WEFT_SCAN_ALGO_AUTO};
+}
 
 // How n indices are counted: slice s of them into row s, range by range.
 struct cut {
@@ -185,13 +198,19 @@ static weft_status tune(struct weft_histogram_info *info, struct weft_context *c
     return WEFT_OK;
 }
 
-static size_t rows_bytes(const struct weft_histogram_info *info, int64_t bins, enum weft_ofs ofs)
+static bool summed(const struct weft_histogram_info *info, enum weft_ofs ofs)
 {
-    return info->rows > 1 || ofs == WEFT_OFS_64 ? weft__mul(weft__mul((size_t)info->rows, (size_t)bins), 4) : 0;
+    return info->rows > 1 || ofs == WEFT_OFS_64;
+}
+
+static size_t rows_bytes(const struct weft_histogram_info *info, int64_t bins, enum weft_ofs ofs, bool apart)
+{
+    const size_t rows = summed(info, ofs) ? (size_t)info->rows : apart ? 1 : 0;
+    return weft__mul(weft__mul(rows, (size_t)bins), 4);
 }
 
 // Resolve defaults, check everything, count the scratch bytes.
-static weft_status info_resolve(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins,
+static weft_status info_resolve(struct weft_histogram_info *info, bool *apart, struct weft_context *ctx, int64_t bins,
                                 enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
     *info = (struct weft_histogram_info){.params = *params, .schedule = ctx->schedule};
@@ -208,17 +227,18 @@ static weft_status info_resolve(struct weft_histogram_info *info, struct weft_co
         return status;
     size_t most = ofs == WEFT_OFS_64 ? weft__min((size_t)n_max, (size_t)info->params.slab) : (size_t)n_max;
     struct cut cut = cut_make(info, bins, most);
-    size_t scan_bytes = 0;
+    struct weft_scan_info scan = {0};
+    const struct weft_scan_params sp = scan_params(ofs);
     info->rows = (int)cut.slices;
     info->ranges = (int)cut.ranges;
     if (info->params.pointers)
-        status = weft_scan_workspace(&scan_bytes, ctx, ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32,
-                                     bins, weft_scan_params(.total = 1, .algo = WEFT_SCAN_ALGO_THREE));
-    info->workspace_bytes = weft__add(rows_bytes(info, bins, ofs), scan_bytes);
+        status = weft__scan_info(&scan, ctx, scan_type(ofs), bins, &sp);
+    *apart = bins > 0 && scan.params.algo == WEFT_SCAN_ALGO_CHAINED;
+    info->workspace_bytes = weft__add(rows_bytes(info, bins, ofs, *apart), scan.workspace_bytes);
     return status;
 }
 
-static weft_status histogram_info(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins,
+static weft_status histogram_info(struct weft_histogram_info *info, bool *apart, struct weft_context *ctx, int64_t bins,
                                   enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
     struct weft_histogram_params p = params ? *params : (struct weft_histogram_params){0};
@@ -230,7 +250,7 @@ static weft_status histogram_info(struct weft_histogram_info *info, struct weft_
         p.algo = algo_choose(ctx, bins, default_range(ctx, WEFT__TUNE_FIND(ctx, tune_table)->wg));
     struct weft__tuned tuned = weft__tuned_begin(ctx, tunables_of(ctx, p.algo), weft_ofs_bytes(ofs), &p);
     do
-        status = info_resolve(info, ctx, bins, ofs, n_max, &p);
+        status = info_resolve(info, apart, ctx, bins, ofs, n_max, &p);
     while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
     return status;
 }
@@ -239,9 +259,10 @@ weft_status weft_histogram_workspace(size_t *out_bytes, struct weft_context *ctx
                                      int64_t n_max, const struct weft_histogram_params *params)
 {
     struct weft_histogram_info info;
+    bool apart;
     weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
     if (!status)
-        status = histogram_info(&info, ctx, bins, ofs, n_max, params);
+        status = histogram_info(&info, &apart, ctx, bins, ofs, n_max, params);
     if (out_bytes)
         *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
@@ -283,24 +304,27 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
     if (out)
         *out = NULL;
     struct weft_histogram_info info;
+    bool apart = false;
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
     if (!status)
-        status = histogram_info(&info, ctx, bins, ofs, n_max, params);
+        status = histogram_info(&info, &apart, ctx, bins, ofs, n_max, params);
     if (status)
         return status;
     struct weft__make make = {.ctx = ctx};
     struct weft_histogram_plan *plan = weft__make_memory(&make, sizeof *plan, "a histogram plan");
     if (!plan)
         return make.status;
-    *plan = (struct weft_histogram_plan){.ctx = ctx, .bins = bins, .ofs = ofs, .n_max = (size_t)n_max, .info = info};
+    *plan = (struct weft_histogram_plan){
+        .ctx = ctx, .bins = bins, .ofs = ofs, .n_max = (size_t)n_max, .info = info, .apart = apart};
     int gpu = info.schedule == WEFT_SCHEDULE_GPU, atomic = info.params.algo == WEFT_HISTOGRAM_ALGO_ATOMIC;
-    const size_t bytes = rows_bytes(&info, bins, ofs);
+    const size_t bytes = rows_bytes(&info, bins, ofs, apart);
+    const struct weft_scan_params sp = scan_params(ofs);
     const cl_uint nbins = (cl_uint)bins;
     struct weft__defines count = {0}, sum = {0};
     count_define(&count, gpu, &info.params, like, ofs);
     sum_define(&sum, gpu, &info.params, ofs);
     weft__make_kernel(&make, &plan->k[COUNT], atomic ? &atomic_spec : gpu ? &rows_spec : &cpu_rows_spec, &count);
-    if (bytes)
+    if (summed(&info, ofs))
         weft__make_kernel(&make, &plan->k[SUM], gpu ? &sum_spec : &cpu_sum_spec, gpu ? &sum : &count);
     weft__make_buffers(&make, &plan->rows, &(const struct weft__scratch){bytes, "histogram: workspace", false}, 1);
     if (!make.status)
@@ -308,9 +332,7 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
     if (!make.status && atomic)
         make.status = weft__fill_create(&plan->k[FILL], ctx);
     if (!make.status && info.params.pointers)
-        make.status =
-            weft_scan_plan_create(&plan->scan, ctx, ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32, bins,
-                                  weft_scan_params(.total = 1, .algo = WEFT_SCAN_ALGO_THREE));
+        make.status = weft_scan_plan_create(&plan->scan, ctx, scan_type(ofs), bins, &sp);
     if (make.status)
         weft_histogram_plan_destroy(&plan);
     *out = plan;
@@ -417,20 +439,21 @@ weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queu
         return status;
     if (!n)
         idx = out; // nothing is read, but the launches need a buffer
+    const cl_mem counts = plan->apart ? plan->rows : out;
     size_t start = 0, left = (size_t)n;
     do {
         size_t slab = slab_of(plan, left);
         struct cut cut = cut_make(&plan->info, plan->bins, slab);
         int direct = cut.slices == 1 && plan->ofs == WEFT_OFS_32;
         if (plan->bins)
-            count_enqueue(plan, &stream, &cut, idx, direct ? out : plan->rows, start, slab);
+            count_enqueue(plan, &stream, &cut, idx, direct ? counts : plan->rows, start, slab);
         if (plan->bins && !direct)
-            sum_enqueue(plan, &stream, cut.slices, out, start > 0);
+            sum_enqueue(plan, &stream, cut.slices, counts, start > 0);
         start += slab;
         left -= slab;
     } while (left);
     if (pointers)
-        weft__scan_enqueue(plan->scan, &stream, out, out, (size_t)plan->bins);
+        weft__scan_enqueue(plan->scan, &stream, counts, out, (size_t)plan->bins);
     return weft__stream_end(&stream);
 }
 

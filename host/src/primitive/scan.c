@@ -258,8 +258,8 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     return WEFT_OK;
 }
 
-static weft_status scan_info(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
-                             int64_t n_max, const struct weft_scan_params *params)
+weft_status weft__scan_info(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
+                            int64_t n_max, const struct weft_scan_params *params)
 {
     struct weft_scan_params p = params ? *params : (struct weft_scan_params){0};
     struct weft__tuned tuned = weft__tuned_begin(ctx, tunables_of(ctx, p.algo), weft_scan_sum_bytes(type), &p);
@@ -276,7 +276,7 @@ weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enu
     struct weft_scan_info info;
     weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
     if (!status)
-        status = scan_info(&info, ctx, type, n_max, params);
+        status = weft__scan_info(&info, ctx, type, n_max, params);
     if (out_bytes)
         *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
@@ -303,7 +303,7 @@ static weft_status plan_create(struct weft_scan_plan **out, struct weft_context 
     struct weft_scan_info info;
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
     if (!status)
-        status = scan_info(&info, ctx, type, n_max, params);
+        status = weft__scan_info(&info, ctx, type, n_max, params);
     if (status)
         return status;
     struct weft__make make = {.ctx = ctx};

@@ -39,15 +39,31 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87). Short rows then go by csr_scalar, which is as fast while the
 // caches hold the matrix. On 16 bands and grids sliced ELL took 0.75 to 1.41 times as long, 1.07 in the middle (docs/log/population.md).
 #define SELL_ROWS_NEAR 2048
+// Fewer are enough where the caches do not hold the matrix, if rows that stand together are alike as they come (finite elements with
+// several unknowns a node; docs/log/finite-elements.md): with this many elements for each entry at most.
+#define SELL_AS_THEY_COME 1.17
 
-#define SDIA_BOUND                                                                                                     \
-    1.5 // as SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still
+// As SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still.
+#define SDIA_BOUND 1.5
+// Where the caches do not hold the matrix it may have more elements, as long as it saves this share of the bytes of CSR: finite elements with
+// several unknowns a node need 1.2 to 1.7 (docs/log/finite-elements.md). Its count may find so many more.
+#define SDIA_SAVES 0.15
+#define SDIA_MORE  0.1
+// And so many elements where sliced ELL has columns in 16 bits: with values of 8 bytes it took 0.80 to 0.94 times as long as sliced DIA with
+// 1.2 to 1.25.
+#define SDIA_ALONE 1.1
 
 // Shares of a product by CSR that sliced ELL is expected to save: where the longest row is little more than the mean one,
 // elsewhere. On an H200 it saved 0.26 to 0.31 on bands, 0.11 to 0.13 on grids, which take sliced DIA, and 0.22 on rows of 30 at
 // random.
 #define SELL_SAVES_ALIKE 0.25
 #define SELL_SAVES       0.15
+// Do products take their bytes from memory?
+static bool from_memory(const struct weft_spmv_plan *plan)
+{
+    return !weft__spmv_is_cpu(plan) && weft__spmv_csr_us(plan) > WEFT__SPMV_KEPT_US;
+}
+
 // Microseconds that the products which are expected save beyond a conversion to `elements` for each entry, which on a GPU saves `share`
 // of the time in which CSR moves its bytes. On a CPU 8 rows stand side by side, as long as the longest of them.
 static double saves(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, double elements, double share)
@@ -64,34 +80,6 @@ static double saves(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
 static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
 {
     return (plan->denied >> algo & 1u) != 0;
-}
-
-// Sliced DIA has hardly any bytes of columns, and is worth as much padding as sliced ELL (stencil27:120 on an H200:
-// 0.067 ms for 0.094 of it, band:20000000,5 0.228 for 0.263). Where rows are long enough by themselves, a sample of the
-// slices tells. `least`: microseconds that another format saves.
-static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, double least, int *chosen)
-{
-    struct weft_spmv_info *info = &plan->info;
-    const double limit =
-        info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
-    double padding = 0;
-    *chosen = 0;
-    if (denied(plan, WEFT_SPMV_ALGO_SDIA) ||
-        saves(plan, WEFT_SPMV_ALGO_SDIA, 1, weft__spmv_values_save(plan)) <= least ||
-        !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US) ||
-        32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
-        return WEFT_OK; // it does not pay, a row is too long, or rows that stand together differ in length
-    weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
-    if (status || padding > limit || saves(plan, WEFT_SPMV_ALGO_SDIA, padding, weft__spmv_values_save(plan)) <= least)
-        return status;
-    snprintf(info->why, sizeof info->why,
-             "%lld runs expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
-             "each entry",
-             (long long)info->params.policy.products, padding);
-    plan->least = least;
-    plan->bound = SDIA_BOUND < info->params.format.max_padding ? SDIA_BOUND : info->params.format.max_padding;
-    *chosen = 1;
-    return WEFT_OK;
 }
 
 // Do columns in 16 bits make sliced ELL faster?
@@ -120,6 +108,13 @@ static bool scalar_excluded(const struct weft_spmv_plan *plan)
     return plan->info.params.gpu.lanes || plan->info.params.gpu.ipt;
 }
 
+// Where x is near: are rows enough for sliced ELL?
+static bool sell_fills(const struct weft_spmv_plan *plan)
+{
+    return plan->a.m >= (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units ||
+           (from_memory(plan) && 32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
+}
+
 // As saves(), of sliced ELL; 0: auto does not take it.
 static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft_spmv_algo *out)
 {
@@ -127,8 +122,7 @@ static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft
     *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
         (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
-         (plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units ||
-          (!scalar_excluded(plan) && weft__spmv_scalar_near(plan)))) ||
+         (!sell_fills(plan) || (!scalar_excluded(plan) && weft__spmv_scalar_near(plan)))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
     return saves(plan, *out, padding, alike ? SELL_SAVES_ALIKE : SELL_SAVES);
@@ -146,6 +140,44 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, double least, enu
     plan->bound = sell_limit(plan);
     plan->least = least;
     return 1;
+}
+
+// Sliced DIA has hardly any bytes of columns, and is worth as much padding as sliced ELL (stencil27:120 on an H200:
+// 0.067 ms for 0.094 of it, band:20000000,5 0.228 for 0.263).
+static bool sdia_may(const struct weft_spmv_plan *plan, int alike, double padding)
+{
+    enum weft_spmv_algo sell;
+    if (padding > SDIA_ALONE && weft__spmv_x_near(plan) && sell_saves(plan, alike, &sell) > 0 &&
+        sell == WEFT_SPMV_ALGO_SELL16 && !weft__spmv_is_cpu(plan))
+        return false;
+    return padding <= plan->info.params.format.max_padding &&
+           (padding <= SELL_PADDING || (from_memory(plan) && weft__spmv_diagonals_save(plan, padding) >= SDIA_SAVES));
+}
+
+// Where rows are long enough by themselves, a sample of the slices tells. `least`: microseconds that another format saves.
+static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, int alike, double least,
+                               int *chosen)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const double rows = 32.0 * ((double)plan->stats.steps[0] - (double)plan->stats.max_row) / (double)plan->a.nnz;
+    double padding = 0;
+    *chosen = 0;
+    if (denied(plan, WEFT_SPMV_ALGO_SDIA) ||
+        saves(plan, WEFT_SPMV_ALGO_SDIA, 1, weft__spmv_diagonals_save(plan, 1)) <= least ||
+        !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US) || !sdia_may(plan, alike, rows))
+        return WEFT_OK; // it does not pay, a row is too long, or rows that stand together differ in length
+    weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
+    if (status || !sdia_may(plan, alike, padding) ||
+        saves(plan, WEFT_SPMV_ALGO_SDIA, padding, weft__spmv_diagonals_save(plan, padding)) <= least)
+        return status;
+    snprintf(info->why, sizeof info->why,
+             "%lld runs expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
+             "each entry",
+             (long long)info->params.policy.products, padding);
+    plan->least = least;
+    plan->bound = fmin(fmax(SDIA_BOUND, padding + SDIA_MORE), info->params.format.max_padding);
+    *chosen = 1;
+    return WEFT_OK;
 }
 
 // As saves(), of a hybrid, on a CPU: where rows are short, and a few are so long that sliced ELL would wait for them. Its parts round on
@@ -277,7 +309,7 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
         const double hyb = fmax(0, hyb_saves(plan)), sell = cpu && gains ? fmax(0, sell_saves(plan, alike, out)) : 0;
         int chosen = 0;
         *out = WEFT_SPMV_ALGO_SDIA;
-        weft_status status = gains ? sdia_choose(plan, queue, fmax(hyb, sell), &chosen) : WEFT_OK;
+        weft_status status = gains ? sdia_choose(plan, queue, alike, fmax(hyb, sell), &chosen) : WEFT_OK;
         if (status || chosen)
             return status;
         // Where x is near sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts

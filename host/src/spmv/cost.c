@@ -21,28 +21,37 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 // Rows of this mean length and more are long.
 #define LONG_ROW  48
 #define LONG_KEPT 0.9
-// Bytes of x that stay in the first cache of a unit. The share of entries that are not beside the one before: with less, the reads of a
-// row from x run along it, as on bands, grids and blocks.
+// Bytes of x that stay in the first cache of a unit. The share of entries that are not beside the one before: with less, reads of x run along
+// rows, as on bands and blocks. On a GPU the share of those that are not beside the entry at their place in the row behind either: with less,
+// rows side by side read x side by side, as on grids. They had 0 to 0.12 of those, linear programs and entries at random 0.34 and more
+// (docs/log/finite-elements.md).
 #define CACHED_BYTES (128 << 10)
 #define FAR_MOST     0.5
+#define LONE_MOST    0.25
 // Entries from which the matrix comes from memory rather than from the caches.
 #define FROM_MEMORY (1 << 22)
 #define UNIT_RUNS   2048 // work-items of a unit that run at a time
 // Entries of the row before in the first read of a row, at most.
 #define READ_BEFORE 3
 
-// Rows of one entry have none beside another: of those sampled, as many have a share as have two entries.
-double weft__spmv_far_share(const struct weft_spmv_plan *plan)
+// Rows of one entry have none beside another: of those sampled, as many have a share as have two entries. sum: of the shares of every
+// 32nd row, of 1024.
+static double share_of(const struct weft_spmv_plan *plan, int64_t sum)
 {
     const double taken = (double)(plan->a.m - plan->info.empty_rows),
                  pairs = fmin(taken - (double)plan->stats.hist[1], (double)plan->a.nnz - taken);
-    const double far = (double)plan->stats.far / 1024;             // sum of the shares of every 32nd row
-    return far > 0 ? fmin(far / ceil(fmax(pairs, 0) / 32), 1) : 0; // rows may lie so that the sampled ones have more
+    return sum > 0 ? fmin((double)sum / 1024 / ceil(fmax(pairs, 0) / 32), 1) : 0; // the sampled rows may have more
+}
+
+double weft__spmv_far_share(const struct weft_spmv_plan *plan)
+{
+    return share_of(plan, plan->stats.far);
 }
 
 static bool reads_beside(const struct weft_spmv_plan *plan)
 {
-    return weft__spmv_far_share(plan) <= FAR_MOST;
+    return weft__spmv_far_share(plan) <= FAR_MOST ||
+           (!weft__spmv_is_cpu(plan) && share_of(plan, plan->stats.lone) <= LONE_MOST);
 }
 
 bool weft__spmv_x_cached(const struct weft_spmv_plan *plan)
@@ -137,6 +146,28 @@ static double from_memory(const struct weft_spmv_plan *plan, double times)
     return weft__spmv_x_near(plan) ? times * (weft__spmv_csr_us(plan) - WEFT__SPMV_KEPT_US) : 0;
 }
 
+// Where x is near and much of the matrix comes from memory, csr_lanes and csr_merge take longer with rows that differ from those beside
+// them: by a share of the bytes, the same for both, while csr_flags does not (docs/log/csr-costs.md). Rows differ where 32 lanes take
+// this many steps for each 32 entries. Of twice UNEVEN_KEPT_US of bytes the second cache keeps nothing.
+#define UNEVEN         0.6
+#define UNEVEN_STEPS   1.5
+#define UNEVEN_KEPT_US 8.0
+static int log2_of(int lanes)
+{
+    int log = 0;
+    while (1 << log < lanes)
+        log++;
+    return log;
+}
+
+static double uneven_us(const struct weft_spmv_plan *plan, int lanes)
+{
+    const double us = weft__spmv_csr_us(plan);
+    if (!weft__spmv_x_near(plan) || 32 * (double)plan->stats.steps[log2_of(lanes)] < UNEVEN_STEPS * (double)plan->a.nnz)
+        return 0;
+    return UNEVEN * us * fmin(fmax(us / UNEVEN_KEPT_US - 1, 0), 1);
+}
+
 // Bytes of x that rows which run at a time, `lanes` each, are at together: two reads, and as far as entries at random lead or lag; INFINITY
 // where not all rows run at a time.
 static double together_bytes(const struct weft_spmv_plan *plan, int lanes)
@@ -191,11 +222,9 @@ static double gathers(const struct weft_spmv_plan *plan)
 #define GATHER_LANES 1.5
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
-    int log = 0;
-    while (1 << log < lanes)
-        log++;
     const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);
-    const double groups = ceil((double)plan->a.m * lanes / 32) * 1e-3, steps = (double)plan->stats.steps[log] * 1e-3;
+    const double groups = ceil((double)plan->a.m * lanes / 32) * 1e-3,
+                 steps = (double)plan->stats.steps[log2_of(lanes)] * 1e-3;
     const double missed = 1 - kept(plan, wide ? KEPT_LANES_WIDE : KEPT_LANES);
     const int apart = far && lanes <= FEW_LANES && weft__spmv_mean_row(plan) >= LONG_ROW && !rows_together(plan, lanes);
     const double step = (wide ? 0.0195 : 0.011) + (wide ? WAIT_WIDE : WAIT) * missed + (apart ? WAIT_LONG : 0);
@@ -206,7 +235,7 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const double memory = slow                                             ? MEMORY_SLOW
                           : !wide && weft__spmv_mean_row(plan) >= LONG_ROW ? MEMORY_LONG
                                                                            : MEMORY_LANES;
-    return 4.8 + second_us(plan, lanes) +
+    return 4.8 + second_us(plan, lanes) + uneven_us(plan, lanes) +
            most(from_memory(plan, memory),
                 most(alone, shared_out(plan, 0.12 * groups + step * steps + GATHER_LANES * gathers(plan))));
 }
@@ -323,7 +352,7 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
         weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX
             ? MISS_US * (weft__spmv_x_kept(plan) - kept(plan, is_wide(plan) ? KEPT_MERGE_WIDE : KEPT_MERGE))
             : 0;
-    return 6.4 + join + second_us(plan, 0) +
+    return 6.4 + join + second_us(plan, 0) + uneven_us(plan, weft__spmv_lanes(plan)) +
            most(from_memory(plan, is_wide(plan) ? MEMORY_SLOW : MEMORY_MERGE),
                 shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries +
                                      (shared ? 0 : GATHER_MERGE * gathers(plan))));
@@ -333,6 +362,15 @@ double weft__spmv_apart(const struct weft_spmv_plan *plan)
 {
     const int64_t samples = (plan->a.m - plan->info.empty_rows + 31) / 32;
     return (double)plan->stats.apart / (1024 * fmax((double)samples, 1));
+}
+
+// The share of entries more than 4096 columns from the diagonal, at most; the first entries of every 32nd row tell, and the first row of any
+// matrix begins near it.
+#define DIAGONAL      0.05
+#define DIAGONAL_ROWS 640
+bool weft__spmv_on_diagonal(const struct weft_spmv_plan *plan)
+{
+    return plan->a.m >= DIAGONAL_ROWS && weft__spmv_apart(plan) <= DIAGONAL;
 }
 
 // On an H200 large tiles took 0.79 to 1.01 times as long where entries lie beside the one before. Where most do not, but a good part is
@@ -498,10 +536,10 @@ double weft__spmv_csr_us(const struct weft_spmv_plan *plan)
     return weft__spmv_bytes_us(plan, csr_bytes(plan));
 }
 
-double weft__spmv_values_save(const struct weft_spmv_plan *plan)
+double weft__spmv_diagonals_save(const struct weft_spmv_plan *plan, double padding)
 {
-    const double columns = (double)plan->a.nnz * 4 + (double)plan->a.m * (double)weft_ofs_bytes(plan->a.ofs);
-    return columns / csr_bytes(plan);
+    const double nnz = (double)plan->a.nnz, columns = nnz * 4 + (double)plan->a.m * (double)weft_ofs_bytes(plan->a.ofs);
+    return (columns - (padding - 1) * nnz * (double)weft_type_bytes(plan->a.type)) / csr_bytes(plan);
 }
 
 // Figures of an H200, sliced DIA and sliced ELL: 0.27 to 0.31 ms for 1.2 to 3 M entries, 0.42 to 0.54 for 10 M, 0.54 to 0.73

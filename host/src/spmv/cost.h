@@ -37,6 +37,8 @@ enum weft__spmv_flags_tiles { WEFT__SPMV_TILES_SMALL, WEFT__SPMV_TILES_NEAR, WEF
 enum weft__spmv_flags_tiles weft__spmv_flags_tiles(const struct weft_spmv_plan *plan);
 // The share of entries that are not near the diagonal.
 double weft__spmv_apart(const struct weft_spmv_plan *plan);
+// Whether nearly all lie near it: the first cache then has what rows read of x, whatever the order of their entries.
+bool weft__spmv_on_diagonal(const struct weft_spmv_plan *plan);
 // The lanes per row that suit the distribution.
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
 // Microseconds of a product by a CSR schedule of a GPU, to be compared with each other: reads of x from the second cache, which
@@ -78,10 +80,11 @@ bool weft__spmv_hubs_repay(const struct weft_spmv_plan *plan, double share);
 bool weft__spmv_hubs_lead(const struct weft_spmv_plan *plan, double share, double again);
 bool weft__spmv_hubs_sampled(const struct weft_spmv_plan *plan);
 // GPU: microseconds in which a product by CSR moves its bytes at the device's full speed, without its launch; in which a
-// conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns.
+// conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns, with `padding`
+// elements for each entry.
 double weft__spmv_csr_us(const struct weft_spmv_plan *plan);
 double weft__spmv_convert_us(const struct weft_spmv_plan *plan);
-double weft__spmv_values_save(const struct weft_spmv_plan *plan);
+double weft__spmv_diagonals_save(const struct weft_spmv_plan *plan, double padding);
 // Whether a row of `longest` elements in a sliced format takes no longer than CSR.
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us);
 // What a sliced format has to do.

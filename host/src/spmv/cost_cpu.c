@@ -146,16 +146,14 @@ static const struct processor avx2 = {
 #define X_FIRST       (32 << 10) // bytes of x, beyond the first cache
 #define X_LARGE       (2 << 20)
 #define NARROW_REACH                                                                                                   \
-    20000 // columns, by the square root of a row's entries, of which 16 bits tell the distance in a slice
-#define LINE          64         // bytes
-#define CACHES        (32 << 20) // bytes, where the driver does not tell
-#define LEARNED_POW   1.5
-#define LEARNED_ROW   12   // entries of a row beyond which less is learned
-#define APART         10   // of 32: entries of long rows that lie far from the one before, at least
-#define CLOSE         0.33 // lines of x for each entry of a long row, at most
-#define DIAGONAL      0.05 // of the entries, that lie more than 4096 columns from the diagonal
-#define DIAGONAL_ROWS 640
-#define LOOPS_ROW     64 // entries of a row that the loop for long ones takes
+    20000              // columns, by the square root of a row's entries, of which 16 bits tell the distance in a slice
+#define LINE        64 // bytes
+#define CACHES      (32 << 20) // bytes, where the driver does not tell
+#define LEARNED_POW 1.5
+#define LEARNED_ROW 12   // entries of a row beyond which less is learned
+#define APART       10   // of 32: entries of long rows that lie far from the one before, at least
+#define CLOSE       0.33 // lines of x for each entry of a long row, at most
+#define LOOPS_ROW   64   // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
 // cache, and with integers, of which LLVM makes gathers (docs/log/cpu-costs.md).
@@ -223,11 +221,10 @@ static double x_lines(const struct weft_spmv_plan *plan)
     return x_bytes(plan) / (LINE * fmax(weft__spmv_mean_row(plan), 1));
 }
 
-// Whether rows find what they read of x in the first caches: entries lie beside each other, or near the diagonal in any order. Of the
-// latter the first entries of every 32nd row tell, and the first row of any matrix begins near the diagonal.
+// Whether rows find what they read of x in the first caches: entries lie beside each other, or near the diagonal in any order.
 static bool x_beside(const struct weft_spmv_plan *plan)
 {
-    return weft__spmv_x_near(plan) || (plan->a.m >= DIAGONAL_ROWS && weft__spmv_apart(plan) <= DIAGONAL);
+    return weft__spmv_x_near(plan) || weft__spmv_on_diagonal(plan);
 }
 
 // Whether rows are long and read every line of x, of which each serves several entries.

@@ -85,7 +85,8 @@ static double join_us(const struct weft_spmv_plan *plan)
 }
 
 // A part stays empty where none of its row's entries lie in it. Rows count by their lengths: where most are shorter than their mean, more
-// parts are empty than it tells of.
+// parts are empty than it tells of. Near the diagonal they lie in two panels, or three.
+#define PANELS_DIAGONAL 2
 double weft__spmv_panels_elements(const struct weft_spmv_plan *plan)
 {
     const double panels = (double)weft__spmv_panels_count(plan);
@@ -97,6 +98,8 @@ double weft__spmv_panels_elements(const struct weft_spmv_plan *plan)
             parts += rows * panels * pow(1 - 1 / panels, each);
         beyond -= rows * k;
     }
+    if (weft__spmv_on_diagonal(plan))
+        parts = fmax(parts, (double)(plan->a.m - plan->info.empty_rows) * (panels - PANELS_DIAGONAL));
     return (double)plan->a.nnz + parts;
 }
 
@@ -134,7 +137,7 @@ static double csr_us(const struct weft_spmv_plan *plan, double again, double mor
         return us > WEFT__SPMV_KEPT_US && (double)plan->a.nnz >= NEAR_PART * parts ? FAR_US + NEAR_BYTES * us : 0;
     }
     const int wide = weft_type_bytes(plan->type) == 8;
-    const double missed = (1 - again) * (1 - weft__spmv_x_kept(plan));
+    const double missed = weft__spmv_on_diagonal(plan) ? 0 : (1 - again) * (1 - weft__spmv_x_kept(plan));
     const double bytes = wide ? FAR_BYTES_WIDE + FAR_MORE_WIDE * missed : FAR_BYTES + FAR_BYTES_MORE * missed;
     return FAR_US + more + weft__spmv_bytes_us(plan, bytes * (double)plan->a.nnz);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUMS 11   // figures of a group
+#define SUMS 12   // figures of a group
 #define NEAR 8    // columns
 #define SPAN 4096 // columns
 #define ROWS 32
@@ -24,6 +24,7 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
         s->apart += sums[g * SUMS + 9];
         if (s->fullest < sums[g * SUMS + 10])
             s->fullest = sums[g * SUMS + 10];
+        s->lone += sums[g * SUMS + 11];
     }
     plan->info.max_row = s->max_row;
     plan->info.empty_rows = s->hist[0];
@@ -39,6 +40,19 @@ static int64_t far_share(const struct weft_csr *a, int64_t row)
     for (int64_t p = begin; p < last; p++)
         far += llabs((long long)a->col[p + 1] - a->col[p]) > NEAR;
     return 1024 * far / (last - begin);
+}
+
+static int64_t lone_share(const struct weft_csr *a, int64_t row)
+{
+    const int64_t begin = weft_csr_ofs(a, row), end = weft_csr_ofs(a, row + 1) - 1, length = end + 1 - begin,
+                  last = end < begin + 32 ? end : begin + 32, behind = row + 2 <= a->m ? weft_csr_ofs(a, row + 2) : 0;
+    int64_t lone = 0;
+    if (begin >= last)
+        return 0;
+    for (int64_t p = begin + 1; p <= last; p++)
+        lone += llabs((long long)a->col[p] - a->col[p - 1]) > NEAR &&
+                !(p + length < behind && llabs((long long)a->col[p + length] - a->col[p]) <= NEAR);
+    return 1024 * lone / (last - begin);
 }
 
 static int64_t apart_share(const struct weft_csr *a, int64_t row)
@@ -80,6 +94,7 @@ void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *
         out->fullest = out->fullest > entries ? out->fullest : entries;
         out->far += far_share(a, first);
         out->apart += apart_share(a, first);
+        out->lone += lone_share(a, first);
         lengths_read(most, a, first);
         for (int r = 0; r < ROWS && first + r < a->m; r++) {
             out->hist[most[r] < WEFT__SPMV_BINS ? most[r] : WEFT__SPMV_BINS - 1]++;
