@@ -55,8 +55,9 @@ static const struct tool_option {
     {"seconds", "N", OPT_SECONDS, "how long --litmus takes beside compiling, 1 to 1000000 (default 64)"},
     {"generate", "SPEC", 'g',
      "a matrix made up in place of FILE: uniform:M,N,NNZ power:M,N,NNZ stencil5:K\n"
-     "stencil27:K band:N,W dense:M,N heavy:M,N,NNZ,ROW rows:M,N,NNZ,K cols:M,N,NNZ,K\n"
-     "web:M,NNZ rmat:M,NNZ block:M,NNZ,B kkt:M,NNZ circuit:M,NNZ lp:M,N,NNZ arrow:M,W;\n"
+     "stencil7:K stencil27:K fem:K,D band:N,W dense:M,N heavy:M,N,NNZ,ROW\n"
+     "rows:M,N,NNZ,K cols:M,N,NNZ,K web:M,NNZ rmat:M,NNZ block:M,NNZ,B kkt:M,NNZ\n"
+     "circuit:M,NNZ lp:M,N,NNZ near:M,NNZ,W arrow:M,W;\n"
      "behind it +shuffled, +unsorted for rows and columns, or columns of a row, in a\n"
      "random order"},
     {"type", "TYPE", 't', "f32, f64, i32 or pattern (default: as the file; advise and generated: f32)"},

@@ -35,6 +35,10 @@ FAMILIES = {
     "band": ["band:3k,7", "band:30k,31", "band:300k,3", "band:100k,101", "band:1M,9", "band:5M,5", "band:300k,75"],
     "stencil": ["stencil5:100@50k", "stencil5:500@1250k", "stencil27:40@1600k", "stencil5:1500@11M", "stencil27:80@13M",
                 "stencil27:100@26M"],
+    "grid7": ["stencil7:20@54k", "stencil7:55@1150k", "stencil7:110@9M", "stencil7:160@28M"],
+    "fem": ["fem:8,3@96k", "fem:12,6@1400k", "fem:22,3@2400k", "fem:35,3@9800k", "fem:30,4@11M", "fem:25,6@14M", "fem:46,3@22M"],
+    "near": ["near:10k,100k,200", "near:100k,500k,3k", "near:80k,2M,500", "near:400k,8M,2k", "near:400k,8M,50k", "near:80k,8M,600",
+             "near:1M,6M,30"],
     "shuffled": ["stencil5:100+shuffled@50k", "stencil5:500+shuffled@1250k", "stencil27:40+shuffled@1600k",
                  "band:300k,9+shuffled@2700k", "stencil5:1500+shuffled@11M", "stencil27:80+shuffled@13M"],
     "unsorted": ["uniform:100k,100k,1M+unsorted", "stencil27:40+unsorted@1600k", "power:300k,300k,2M+unsorted",
@@ -98,6 +102,13 @@ def specification(draw, family, entries):
     if family == "stencil":
         points = draw.choice([5, 27])
         return f"stencil{points}:{max(4, round((entries / points) ** (1 / 2 if points == 5 else 1 / 3)))}"
+    if family == "grid7":
+        return f"stencil7:{max(4, round((entries / 7) ** (1 / 3)))}"
+    if family == "fem":
+        unknowns = draw.randint(2, 6)
+        return f"fem:{max(3, round((entries / unknowns ** 2) ** (1 / 3) / 3))},{unknowns}"
+    if family == "near":
+        return f"near:{rows},{entries},{round(log_uniform(draw, max(1, entries // rows), max(2, rows // 4)))}"
     if family in ("band", "arrow"):
         half = round(log_uniform(draw, 1, 60))
         return f"{family}:{max(2 * half + 1, entries // (2 * half + 1))},{half if family == 'arrow' else 2 * half + 1}"

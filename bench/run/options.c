@@ -367,9 +367,10 @@ const struct option_row bench_option_rows[] = {
     {"algo", "LIST", "algorithms of the operation, or `all`; a backend that has none of them runs its\n"
      "first one, so that a comparison stays (default: the first one of ref and omp,\n"
      "the usual ones of opencl, all of a vendor)", TEXT(algos), .brief = 'a', .help_more = bench_help_algos},
-    {"generate", "SPEC", "uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
-     "heavy:M,N,NNZ,ROW  rows:M,N,NNZ,K  cols:M,N,NNZ,K  web:M,NNZ  rmat:M,NNZ\n"
-     "block:M,NNZ,B  kkt:M,NNZ  circuit:M,NNZ  lp:M,N,NNZ  arrow:M,W; behind it\n"
+    {"generate", "SPEC", "uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil7:K  stencil27:K  fem:K,D\n"
+     "band:N,W  dense:M,N  heavy:M,N,NNZ,ROW  rows:M,N,NNZ,K  cols:M,N,NNZ,K\n"
+     "web:M,NNZ  rmat:M,NNZ  block:M,NNZ,B  kkt:M,NNZ  circuit:M,NNZ  lp:M,N,NNZ\n"
+     "near:M,NNZ,W  arrow:M,W; behind it\n"
      "+shuffled, +unsorted for rows and columns, or columns of a row, in a random order\n"
      "(may be given several times, and with files)", spec_add, .brief = 'g', .group = "matrices"},
     {"seed", "S", "of generated matrices and data (default 0)", int64_set, AT(seed),

@@ -63,6 +63,9 @@ static const struct known {
     {"circuit:20000,120000", 20000, 20000, 120000, UINT64_C(0x39eb06046aaad9e0), UINT64_C(0xcdd262e350527715)},
     {"lp:2000,20000,90000", 2000, 20000, 90000, UINT64_C(0x6612adf9a69a0bf2), UINT64_C(0x3fcc5a7df0e2e279)},
     {"arrow:9000,3", 9000, 9000, 62988, UINT64_C(0xe4f883ddb8b60199), UINT64_C(0xf307849825e1463a)},
+    {"stencil7:30", 27000, 27000, 183600, UINT64_C(0x414ac8f603f5cae7), UINT64_C(0x414ac8f603f5cae7)},
+    {"fem:9,3", 2187, 2187, 140625, UINT64_C(0x579547da518aeea1), UINT64_C(0x97fff2a5f52e8f86)},
+    {"near:20000,150000,40", 20000, 20000, 150000, UINT64_C(0xfce8e3a772eb434a), UINT64_C(0x1f988a4a24f788f8)},
     {"stencil5:120+shuffled", 14400, 14400, 71520, UINT64_C(0x29abef20dbfdf30c), UINT64_C(0x2b383725fc4d3588)},
     {"band:20000,9+unsorted", 20000, 20000, 179980, UINT64_C(0x4b03d4e000f27da9), UINT64_C(0x6ff96d0ba2fa1b61)},
     {"uniform:300,70000,90000+shuffled+unsorted", 300, 70000, 90000, UINT64_C(0x7d4c225c7c82024b),
@@ -72,7 +75,7 @@ static const struct known {
 // Generators that draw may draw an entry twice, and +unsorted leaves no order.
 static int columns_repeat(const char *spec)
 {
-    static const char *const regular[] = {"stencil", "band", "dense", "arrow"};
+    static const char *const regular[] = {"stencil", "fem", "band", "dense", "arrow"};
     for (size_t i = 0; i < COUNT(regular); i++)
         if (!strncmp(spec, regular[i], strlen(regular[i])))
             return 0;
@@ -141,26 +144,61 @@ static void test_values(void)
 }
 
 // Every pair of points of the grid: neighbours or not, by the definition.
-static void test_stencil(int dimensions, int64_t k)
+// Grids: points of a stencil, those that lie beside one another along an axis alone (5, 7) or any way (27), the diagonal's value, and
+// unknowns of a point, whose values are drawn where `diagonal` is 0.
+static void test_grid(const char *spec, int64_t k, int points, int diagonal, int64_t unknowns)
 {
-    char spec[64];
     struct weft_csr a;
-    snprintf(spec, sizeof spec, "stencil%d:%lld", dimensions == 2 ? 5 : 27, (long long)k);
-    int64_t points = dimensions == 2 ? k * k : k * k * k, p = 0;
-    int good = make(&a, spec, weft_generate_params(.type = WEFT_TYPE_F64)) && a.m == points && a.n == points;
-    for (int64_t i = 0; good && i < points; i++) {
-        good = weft_csr_ofs(&a, i) == p;
-        for (int64_t j = 0; good && j < points; j++) {
+    const int64_t rows = (points == 5 ? k * k : k * k * k) * unknowns;
+    int64_t p = 0;
+    int good = make(&a, spec, weft_generate_params(.type = WEFT_TYPE_F64)) && a.m == rows && a.n == rows;
+    for (int64_t r = 0; good && r < rows; r++) {
+        good = weft_csr_ofs(&a, r) == p;
+        for (int64_t c = 0; good && c < rows; c++) {
+            const int64_t i = r / unknowns, j = c / unknowns;
             int64_t dx = llabs(i % k - j % k), dy = llabs(i / k % k - j / k % k), dz = llabs(i / k / k - j / k / k);
-            int near = dimensions == 2 ? dx + dy + dz <= 1 : dx <= 1 && dy <= 1 && dz <= 1;
+            int near = points < 27 ? dx + dy + dz <= 1 : dx <= 1 && dy <= 1 && dz <= 1;
             if (!near)
                 continue;
-            double want = i != j ? -1 : dimensions == 2 ? 4 : 26;
-            good = p < a.nnz && a.col[p] == j && value(&a, p) == want;
+            good = p < a.nnz && a.col[p] == c && (!diagonal || value(&a, p) == (r != c ? -1 : diagonal));
             p++;
         }
     }
     tap_ok(good && p == a.nnz, "%s: neighbours and values", spec);
+    weft_csr_free(&a);
+}
+
+static void test_grids(void)
+{
+    char spec[64];
+    for (int64_t k = 1; k <= 5; k++) {
+        snprintf(spec, sizeof spec, "stencil5:%lld", (long long)(k * k));
+        test_grid(spec, k * k, 5, 4, 1);
+        snprintf(spec, sizeof spec, "stencil7:%lld", (long long)k);
+        test_grid(spec, k, 7, 6, 1);
+        snprintf(spec, sizeof spec, "stencil27:%lld", (long long)k);
+        test_grid(spec, k, 27, 26, 1);
+        snprintf(spec, sizeof spec, "fem:%lld,%lld", (long long)k, (long long)(6 - k));
+        test_grid(spec, k, 27, 0, 6 - k);
+    }
+}
+
+// Columns anywhere within W of the diagonal, as many on either side, out to W.
+static void test_near(void)
+{
+    struct weft_csr a;
+    int64_t most = 0, above = 0, half = 0;
+    int good = make(&a, "near:20000,400000,300", NULL) && a.nnz == 400000;
+    for (int64_t i = 0; good && i < a.m; i++)
+        for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++) {
+            const int64_t away = llabs(a.col[p] - i);
+            most = away > most ? away : most;
+            above += a.col[p] > i;
+            half += away <= 150;
+        }
+    tap_ok(good && most == 300 && llabs(above - 200000) < 3000 && llabs(half - 200000) < 3000,
+           "near: %lld of 400000 above the diagonal, %lld within 150 of it, the farthest %lld away", (long long)above,
+           (long long)half, (long long)most);
     weft_csr_free(&a);
 }
 
@@ -390,6 +428,11 @@ static void test_edges(void)
                  {"power:3,3,0", 3, 3, 0},
                  {"stencil5:0", 0, 0, 0},
                  {"stencil27:1", 1, 1, 1},
+                 {"stencil7:0", 0, 0, 0},
+                 {"fem:0,3", 0, 0, 0},
+                 {"near:0,0,0", 0, 0, 0},
+                 {"near:3,9,0", 3, 3, 9},
+                 {"near:1,9,1", 1, 1, 9},
                  {"band:0,1", 0, 0, 0},
                  {"band:1,99", 1, 1, 1},
                  {"band:4,99999999999", 4, 4, 16},
@@ -444,6 +487,15 @@ static void test_errors(void)
                  {"stencil5:46341", WEFT_ERANGE, "limited to 2147483647"},
                  {"stencil27:1291", WEFT_ERANGE, "limited to 2147483647"},
                  {"stencil27:2147483647", WEFT_ERANGE, "limited to 2147483647"},
+                 {"near:5,9,6", WEFT_EINVAL, "0 to 5"},
+                 {"near:0,5,0", WEFT_EINVAL, "without rows or columns"},
+                 {"fem:5", WEFT_EINVAL, "expected fem:K,D"},
+                 {"fem:5,0", WEFT_EINVAL, "at least one unknown"},
+                 {"fem:1291,1", WEFT_ERANGE, "limited to 2147483647"},
+                 {"fem:2,9223372036854775807", WEFT_ERANGE, "limited to 2147483647"},
+                 {"fem:9223372036854775807,2", WEFT_ERANGE, "limited to 2147483647"},
+                 {"fem:200,20", WEFT_ERANGE, "32-bit offsets"},
+                 {"stencil7:1291", WEFT_ERANGE, "limited to 2147483647"},
                  {"band:10,4", WEFT_EINVAL, "must be odd"},
                  {"band:2147483648,1", WEFT_ERANGE, "limited to 2147483647"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -464,10 +516,8 @@ int main(void)
 {
     test_known();
     test_values();
-    for (int64_t k = 1; k <= 5; k++) {
-        test_stencil(2, k * k);
-        test_stencil(3, k);
-    }
+    test_grids();
+    test_near();
     test_band(30, 1);
     test_band(30, 7);
     test_band(30, 29);

@@ -62,7 +62,7 @@ static void test_product(struct test_device *dev, const struct product *c)
                                             .gpu = {.wg = dev->gpu ? c->wg : 0, .ipt = dev->gpu ? c->ipt : 0}};
     hubs_put(&p, c->hubs);
     dev->ctx->device.compute_units = dev->gpu ? c->units : units;
-    dev->ctx->device.local_bytes = dev->gpu && crowd ? 10240 : local; // room for less than 2560
+    dev->ctx->device.local_bytes = dev->gpu && crowd ? 11264 : local; // room for less than 2816
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     dev->ctx->device.local_bytes = local;
     const enum weft_spmv_algo runs = dev->gpu ? WEFT_SPMV_ALGO_CSR_HUBS : WEFT_SPMV_ALGO_CSR_MERGE;

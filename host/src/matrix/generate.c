@@ -47,7 +47,7 @@ static inline void value_set(void *val, enum weft_type type, int64_t p, int valu
 
 // ---- specifications --------------------------------------------------------------------------------------------------
 
-// Numbers of a form: M rows, N columns (alone: both), NNZ entries, and one more that is neither.
+// Numbers of a form: M rows, N columns (alone: both), NNZ entries, D unknowns, and one more that is none of these.
 static const struct {
     const char *name;
     enum weft__generate_kind kind;
@@ -64,9 +64,12 @@ static const struct {
     {"kkt", WEFT__GENERATE_KKT, "kkt:M,NNZ"},
     {"circuit", WEFT__GENERATE_CIRCUIT, "circuit:M,NNZ"},
     {"lp", WEFT__GENERATE_LP, "lp:M,N,NNZ"},
+    {"near", WEFT__GENERATE_NEAR, "near:M,NNZ,W"},
     {"arrow", WEFT__GENERATE_ARROW, "arrow:M,W"},
     {"stencil5", WEFT__GENERATE_STENCIL5, "stencil5:K"},
+    {"stencil7", WEFT__GENERATE_STENCIL7, "stencil7:K"},
     {"stencil27", WEFT__GENERATE_STENCIL27, "stencil27:K"},
+    {"fem", WEFT__GENERATE_FEM, "fem:K,D"},
     {"band", WEFT__GENERATE_BAND, "band:N,W"},
     {"dense", WEFT__GENERATE_DENSE, "dense:M,N"},
 };
@@ -100,6 +103,7 @@ static weft_status numbers_parse(struct weft__generate_spec *out, const char *fo
         int64_t *to = wide == 3 && !memcmp(name, "NNZ", 3) ? &out->nnz
                       : wide == 1 && *name == 'M'          ? &out->m
                       : wide == 1 && *name == 'N'          ? &out->n
+                      : wide == 1 && *name == 'D'          ? &out->unknowns
                                                            : &out->extra;
         const int length = *text == '-' ? 0 : weft__word_count(to, text, 1000);
         if (length < 0)
@@ -138,6 +142,27 @@ static weft_status drawn_check(const struct weft__generate_spec *s, const char *
     return WEFT_OK;
 }
 
+// Rows and diagonal of a grid; more than INT32_MAX rows where they are too many.
+static void grid_resolve(struct weft__generate_spec *s)
+{
+    const int grid =
+        s->kind == WEFT__GENERATE_STENCIL5 ? 2
+        : s->kind == WEFT__GENERATE_STENCIL7 || s->kind == WEFT__GENERATE_STENCIL27 || s->kind == WEFT__GENERATE_FEM
+            ? 3
+            : 0;
+    if (!grid)
+        return;
+    s->diagonal = s->kind == WEFT__GENERATE_STENCIL5   ? 4
+                  : s->kind == WEFT__GENERATE_STENCIL7 ? 6
+                  : s->kind == WEFT__GENERATE_FEM      ? 0
+                                                       : 26;
+    s->m = s->extra;
+    for (int d = 1; d < grid && s->m <= INT32_MAX; d++)
+        s->m *= s->extra;
+    if (s->kind == WEFT__GENERATE_FEM && s->m <= INT32_MAX)
+        s->m = s->unknowns <= INT32_MAX ? s->m * s->unknowns : s->unknowns;
+}
+
 static weft_status spec_parse(struct weft__generate_spec *out, const char *spec, struct weft_error *err)
 {
     size_t name = strcspn(spec, ":"), k = 0;
@@ -153,13 +178,9 @@ static weft_status spec_parse(struct weft__generate_spec *out, const char *spec,
     weft_status status = numbers_parse(out, kinds[k].form, spec, spec + name + (spec[name] == ':'), err);
     if (status)
         return status;
-    const int grid = out->kind == WEFT__GENERATE_STENCIL5 ? 2 : out->kind == WEFT__GENERATE_STENCIL27 ? 3 : 0;
-    if (grid) {
-        out->diagonal = grid == 2 ? 4 : 26;
-        out->m = out->extra;
-        for (int d = 1; d < grid && out->m <= INT32_MAX; d++)
-            out->m *= out->extra;
-    }
+    grid_resolve(out);
+    if (out->kind == WEFT__GENERATE_FEM && out->unknowns < 1)
+        return weft__error(err, WEFT_EINVAL, "'%.200s': a point has at least one unknown", spec);
     out->m = out->m < 0 ? out->n : out->m;
     out->n = out->n < 0 ? out->m : out->n;
     if (out->m > INT32_MAX || out->n > INT32_MAX)
@@ -168,7 +189,7 @@ static weft_status spec_parse(struct weft__generate_spec *out, const char *spec,
         return weft__error(err, WEFT_EINVAL, "'%.200s': the number of diagonals must be odd", spec);
     if (out->kind == WEFT__GENERATE_BAND && out->extra > 2 * out->n)
         out->extra = 2 * out->n + 1; // wider than the matrix: every diagonal
-    if (out->kind == WEFT__GENERATE_ARROW && out->extra > out->m)
+    if ((out->kind == WEFT__GENERATE_ARROW || out->kind == WEFT__GENERATE_NEAR) && out->extra > out->m)
         return weft__error(err, WEFT_EINVAL, "'%.200s': the last number is 0 to %lld", spec, (long long)out->m);
     return is_drawn(out) ? drawn_check(out, spec, err) : WEFT_OK;
 }
@@ -182,6 +203,14 @@ static inline void line_range(int64_t x, int64_t side, int64_t *from, int64_t *t
     *to = x + 2 < side ? x + 2 : side;
 }
 
+// The same in space, of point i: x, y, z.
+static void cube_range(int64_t i, int64_t side, int64_t from[3], int64_t to[3])
+{
+    line_range(i % side, side, &from[0], &to[0]);
+    line_range(i / side % side, side, &from[1], &to[1]);
+    line_range(i / (side * side), side, &from[2], &to[2]);
+}
+
 static int64_t row_length(const struct weft__generate_spec *s, int64_t i)
 {
     const int64_t k = s->extra, half = k / 2; // of a band
@@ -189,11 +218,15 @@ static int64_t row_length(const struct weft__generate_spec *s, int64_t i)
     switch (s->kind) {
     case WEFT__GENERATE_STENCIL5:
         return 1 + (i % k > 0) + (i % k < k - 1) + (i / k > 0) + (i / k < k - 1);
+    case WEFT__GENERATE_STENCIL7:
+        cube_range(i, k, from, to);
+        return to[0] - from[0] + to[1] - from[1] + to[2] - from[2] - 2;
     case WEFT__GENERATE_STENCIL27:
-        line_range(i % k, k, &from[0], &to[0]);
-        line_range(i / k % k, k, &from[1], &to[1]);
-        line_range(i / (k * k), k, &from[2], &to[2]);
+        cube_range(i, k, from, to);
         return (to[0] - from[0]) * (to[1] - from[1]) * (to[2] - from[2]);
+    case WEFT__GENERATE_FEM:
+        cube_range(i / s->unknowns, k, from, to);
+        return (to[0] - from[0]) * (to[1] - from[1]) * (to[2] - from[2]) * s->unknowns;
     case WEFT__GENERATE_BAND:
         from[0] = i - half > 0 ? i - half : 0;
         to[0] = i + half < s->n - 1 ? i + half : s->n - 1;
@@ -211,7 +244,7 @@ static int64_t row_length(const struct weft__generate_spec *s, int64_t i)
 static void row_fill(const struct weft__generate_spec *s, int64_t i, int64_t length, int32_t *col)
 {
     const int64_t k = s->extra, half = k / 2; // of a band
-    int64_t from[3], to[3];
+    int64_t from[3], to[3], width;
     switch (s->kind) {
     case WEFT__GENERATE_STENCIL5:
         if (i / k > 0)
@@ -224,14 +257,22 @@ static void row_fill(const struct weft__generate_spec *s, int64_t i, int64_t len
         if (i / k < k - 1)
             *col++ = (int32_t)(i + k);
         break;
+    case WEFT__GENERATE_STENCIL7:
+        for (int d = 0; d < 7; d++) {
+            const int64_t step[] = {-k * k, -k, -1, 0, 1, k, k * k}, at[] = {i / (k * k), i / k % k, i % k};
+            const int64_t axis = d < 3 ? d : 6 - d, to_side = d < 3 ? at[axis] : d > 3 ? k - 1 - at[axis] : 1;
+            if (to_side > 0)
+                *col++ = (int32_t)(i + step[d]);
+        }
+        break;
     case WEFT__GENERATE_STENCIL27:
-        line_range(i % k, k, &from[0], &to[0]);
-        line_range(i / k % k, k, &from[1], &to[1]);
-        line_range(i / (k * k), k, &from[2], &to[2]);
+    case WEFT__GENERATE_FEM:
+        width = s->kind == WEFT__GENERATE_FEM ? s->unknowns : 1;
+        cube_range(i / width, k, from, to);
         for (int64_t z = from[2]; z < to[2]; z++)
             for (int64_t y = from[1]; y < to[1]; y++)
-                for (int64_t x = from[0]; x < to[0]; x++)
-                    *col++ = (int32_t)((z * k + y) * k + x);
+                for (int64_t x = from[0] * width; x < to[0] * width; x++)
+                    *col++ = (int32_t)((z * k + y) * k * width + x);
         break;
     case WEFT__GENERATE_BAND:
     case WEFT__GENERATE_DENSE:

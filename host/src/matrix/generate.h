@@ -20,10 +20,13 @@ enum weft__generate_kind {
     WEFT__GENERATE_KKT,
     WEFT__GENERATE_CIRCUIT,
     WEFT__GENERATE_LP,
-    WEFT__GENERATE_LAST_DRAWN = WEFT__GENERATE_LP,
+    WEFT__GENERATE_NEAR,
+    WEFT__GENERATE_LAST_DRAWN = WEFT__GENERATE_NEAR,
     WEFT__GENERATE_ARROW,
     WEFT__GENERATE_STENCIL5,
+    WEFT__GENERATE_STENCIL7,
     WEFT__GENERATE_STENCIL27,
+    WEFT__GENERATE_FEM,
     WEFT__GENERATE_BAND,
     WEFT__GENERATE_DENSE
 };
@@ -32,6 +35,7 @@ struct weft__generate_spec {
     enum weft__generate_kind kind;
     int64_t m, n, nnz; // nnz: of drawn ones
     int64_t extra;     // ROW, K, W, B: the number beside the sizes
+    int64_t unknowns;  // D: of each point
     int diagonal;      // value on the diagonal of a stencil; 0: values are drawn
     int shuffled;      // rows and columns in a random order, in the same one where m == n
     int unsorted;      // columns of a row in a random order

@@ -219,6 +219,15 @@ static inline void lp_draw(const struct draw *d, int64_t k, int64_t *row, int64_
     *row = *row < 0 ? 0 : *row < m ? *row : m - 1;
 }
 
+// Anywhere in a row, and within `extra` columns of the diagonal.
+static inline void within_draw(const struct draw *d, int64_t k, int64_t *row, int64_t *col)
+{
+    const int64_t m = d->s->m, w = d->s->extra;
+    *row = below(d->row_key, k, m);
+    const int64_t first = *row > w ? *row - w : 0, last = *row + w < m ? *row + w : m - 1;
+    *col = first + below(d->col_key, k, last - first + 1);
+}
+
 static inline void entry_draw(const struct draw *d, int64_t k, int64_t *row, int64_t *col)
 {
     const struct weft__generate_spec *s = d->s;
@@ -233,6 +242,8 @@ static inline void entry_draw(const struct draw *d, int64_t k, int64_t *row, int
         circuit_draw(d, k, row, col);
     } else if (kind == WEFT__GENERATE_LP) {
         lp_draw(d, k, row, col);
+    } else if (kind == WEFT__GENERATE_NEAR) {
+        within_draw(d, k, row, col);
     } else if (kind == WEFT__GENERATE_POWER || kind == WEFT__GENERATE_WEB) {
         const uint64_t bits = weft__random_draw(d->near_key, (uint64_t)k);
         *row = power_draw(&d->row, k);

@@ -146,12 +146,6 @@ static double from_memory(const struct weft_spmv_plan *plan, double times)
     return weft__spmv_x_near(plan) ? times * (weft__spmv_csr_us(plan) - WEFT__SPMV_KEPT_US) : 0;
 }
 
-// Where x is near and much of the matrix comes from memory, csr_lanes and csr_merge take longer with rows that differ from those beside
-// them: by a share of the bytes, the same for both, while csr_flags does not (docs/log/csr-costs.md). Rows differ where 32 lanes take
-// this many steps for each 32 entries. Of twice UNEVEN_KEPT_US of bytes the second cache keeps nothing.
-#define UNEVEN         0.6
-#define UNEVEN_STEPS   1.5
-#define UNEVEN_KEPT_US 8.0
 static int log2_of(int lanes)
 {
     int log = 0;
@@ -160,12 +154,18 @@ static int log2_of(int lanes)
     return log;
 }
 
-static double uneven_us(const struct weft_spmv_plan *plan, int lanes)
+// Where x is near and much of the matrix comes from memory, csr_lanes and csr_merge take longer with rows among many empty ones: by a share of
+// the bytes, the same for both, while csr_flags does not (docs/log/csr-costs.md). Of twice GAPS_KEPT_US of bytes the second cache keeps
+// nothing.
+#define GAPS         0.6
+#define GAPS_ROWS    0.25 // of the rows, that are empty
+#define GAPS_KEPT_US 8.0
+static double gaps_us(const struct weft_spmv_plan *plan)
 {
     const double us = weft__spmv_csr_us(plan);
-    if (!weft__spmv_x_near(plan) || 32 * (double)plan->stats.steps[log2_of(lanes)] < UNEVEN_STEPS * (double)plan->a.nnz)
+    if (!weft__spmv_x_near(plan) || (double)plan->info.empty_rows < GAPS_ROWS * (double)plan->a.m)
         return 0;
-    return UNEVEN * us * fmin(fmax(us / UNEVEN_KEPT_US - 1, 0), 1);
+    return GAPS * us * fmin(fmax(us / GAPS_KEPT_US - 1, 0), 1);
 }
 
 // Bytes of x that rows which run at a time, `lanes` each, are at together: two reads, and as far as entries at random lead or lag; INFINITY
@@ -235,7 +235,7 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const double memory = slow                                             ? MEMORY_SLOW
                           : !wide && weft__spmv_mean_row(plan) >= LONG_ROW ? MEMORY_LONG
                                                                            : MEMORY_LANES;
-    return 4.8 + second_us(plan, lanes) + uneven_us(plan, lanes) +
+    return 4.8 + second_us(plan, lanes) + gaps_us(plan) +
            most(from_memory(plan, memory),
                 most(alone, shared_out(plan, 0.12 * groups + step * steps + GATHER_LANES * gathers(plan))));
 }
@@ -352,7 +352,7 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
         weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX
             ? MISS_US * (weft__spmv_x_kept(plan) - kept(plan, is_wide(plan) ? KEPT_MERGE_WIDE : KEPT_MERGE))
             : 0;
-    return 6.4 + join + second_us(plan, 0) + uneven_us(plan, weft__spmv_lanes(plan)) +
+    return 6.4 + join + second_us(plan, 0) + gaps_us(plan) +
            most(from_memory(plan, is_wide(plan) ? MEMORY_SLOW : MEMORY_MERGE),
                 shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries +
                                      (shared ? 0 : GATHER_MERGE * gathers(plan))));
