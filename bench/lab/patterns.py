@@ -108,7 +108,7 @@ def specification(draw, family, entries):
         unknowns = draw.randint(2, 6)
         return f"fem:{max(3, round((entries / unknowns ** 2) ** (1 / 3) / 3))},{unknowns}"
     if family == "near":
-        return f"near:{rows},{entries},{round(log_uniform(draw, max(1, entries // rows), max(2, rows // 4)))}"
+        return f"near:{rows},{entries},{min(rows, round(log_uniform(draw, max(1, entries // rows), max(2, rows // 4))))}"
     if family in ("band", "arrow"):
         half = round(log_uniform(draw, 1, 60))
         return f"{family}:{max(2 * half + 1, entries // (2 * half + 1))},{half if family == 'arrow' else 2 * half + 1}"

@@ -45,10 +45,11 @@ static int flags_may(const struct weft_spmv_plan *plan)
 
 // As SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still.
 #define SDIA_BOUND 1.5
-// Where the caches do not hold the matrix it may have more elements, as long as it saves this share of the bytes of CSR: finite elements with
+// Where a GPU's caches do not hold the matrix it may have more elements, as long as it saves this share of the bytes of CSR: finite elements with
 // several unknowns a node need 1.2 to 1.7 (docs/log/finite-elements.md). Its count may find so many more.
-#define SDIA_SAVES 0.15
-#define SDIA_MORE  0.1
+#define SDIA_SAVES    0.15
+#define SDIA_MORE     0.1
+#define SDIA_MOST_CPU 2.0 // elements for each entry on a CPU, which weighs them (cost_cpu.c)
 // And so many elements where sliced ELL has columns in 16 bits: with values of 8 bytes it took 0.80 to 0.94 times as long as sliced DIA with
 // 1.2 to 1.25.
 #define SDIA_ALONE 1.1
@@ -147,11 +148,14 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, double least, enu
 static bool sdia_may(const struct weft_spmv_plan *plan, int alike, double padding)
 {
     enum weft_spmv_algo sell;
-    if (padding > SDIA_ALONE && weft__spmv_x_near(plan) && sell_saves(plan, alike, &sell) > 0 &&
-        sell == WEFT_SPMV_ALGO_SELL16 && !weft__spmv_is_cpu(plan))
+    if (padding > plan->info.params.format.max_padding)
         return false;
-    return padding <= plan->info.params.format.max_padding &&
-           (padding <= SELL_PADDING || (from_memory(plan) && weft__spmv_diagonals_save(plan, padding) >= SDIA_SAVES));
+    if (weft__spmv_is_cpu(plan))
+        return padding <= SDIA_MOST_CPU;
+    if (padding > SDIA_ALONE && weft__spmv_x_near(plan) && sell_saves(plan, alike, &sell) > 0 &&
+        sell == WEFT_SPMV_ALGO_SELL16)
+        return false;
+    return padding <= SELL_PADDING || (from_memory(plan) && weft__spmv_diagonals_save(plan, padding) >= SDIA_SAVES);
 }
 
 // Where rows are long enough by themselves, a sample of the slices tells. `least`: microseconds that another format saves.
