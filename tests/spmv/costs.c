@@ -185,6 +185,29 @@ static void test_second_cost(void)
     tap_ok(weft__spmv_lanes_cost(&plan, 2) > weft__spmv_flags_cost(&plan), "nor where not all rows run at a time");
 }
 
+// A grid of 7 points: entries are not beside one another, but beside those of the row behind. A GPU's rows then read x side by side, so that
+// csr_lanes takes few lanes even of long rows; a CPU's do not.
+static void test_grid_near(void)
+{
+    struct weft_context ctx = h200, cpu = {.schedule = WEFT_SCHEDULE_CPU, .device = {.compute_units = 2}};
+    struct weft_spmv_plan plan = {.ctx = &ctx,
+                                  .type = WEFT_TYPE_F32,
+                                  .acc = WEFT_TYPE_F32,
+                                  .x_size = 1000000,
+                                  .a = {.m = 1000000, .n = 1000000, .nnz = 6940000, .type = WEFT_TYPE_F32},
+                                  .stats = {.max_row = 7, .far = INT64_C(680) * 31250, .lone = INT64_C(20) * 31250}};
+    const int near = weft__spmv_x_near(&plan);
+    plan.a.nnz *= 12;
+    const int lanes = weft__spmv_lanes(&plan);
+    plan.stats.lone = plan.stats.far;
+    const int apart = weft__spmv_x_near(&plan);
+    plan.stats.lone = 0;
+    plan.ctx = &cpu;
+    tap_ok(near && !apart && lanes == 2 && !weft__spmv_x_near(&plan),
+           "a grid's x is near to rows side by side: %d, else %d, on a CPU %d; long rows take %d lanes", near, apart,
+           weft__spmv_x_near(&plan), lanes);
+}
+
 // Sliced ELL gains nothing beside csr_scalar where rows are short and the caches hold the matrix, and x is near.
 static void test_scalar_near(void)
 {
@@ -537,6 +560,7 @@ int main(void)
     test_busy_cost();
     test_short_cost();
     test_second_cost();
+    test_grid_near();
     test_scalar_near();
     test_memory_cost();
     test_kept_cost();

@@ -113,8 +113,29 @@ static void test_panels_shared(void)
            "CSR is expected to take %.0f us, more than panels unless a work-group has 151 000 entries", csr);
 }
 
+// Entries near the diagonal: the first cache has their x, and most parts of a row are empty. On an H200 panels took 27.4 us, sliced ELL 21.2.
+static void test_panels_diagonal(void)
+{
+    struct weft_context ctx = h200;
+    struct weft_spmv_plan plan = {.ctx = &ctx,
+                                  .type = WEFT_TYPE_F32,
+                                  .acc = WEFT_TYPE_F32,
+                                  .x_size = 80000,
+                                  .a = {.m = 80000, .n = 80000, .nnz = 6972295, .type = WEFT_TYPE_F32},
+                                  .stats = {.max_row = 91, .far = 2560000, .lone = 2560000, .hist = {[87] = 80000}}};
+    plan.info.params.policy.products = 1000000;
+    const double near = weft__spmv_panels_elements(&plan), csr = weft__spmv_panels_csr_us(&plan, 0);
+    const bool taken = weft__spmv_panels_repay(&plan, 0);
+    plan.stats.apart = 2560000; // anywhere
+    tap_ok(!taken && weft__spmv_panels_repay(&plan, 0) && csr < weft__spmv_panels_csr_us(&plan, 0) &&
+               near > weft__spmv_panels_elements(&plan),
+           "panels do not repay near the diagonal, where CSR takes %.1f us, and do elsewhere, where it takes %.1f", csr,
+           weft__spmv_panels_csr_us(&plan, 0));
+}
+
 int main(void)
 {
+    test_panels_diagonal();
     test_panels_elements();
     test_panels_uneven();
     test_panels_cost();

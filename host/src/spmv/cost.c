@@ -48,10 +48,14 @@ double weft__spmv_far_share(const struct weft_spmv_plan *plan)
     return share_of(plan, plan->stats.far);
 }
 
+static bool reads_along(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_far_share(plan) <= FAR_MOST;
+}
+
 static bool reads_beside(const struct weft_spmv_plan *plan)
 {
-    return weft__spmv_far_share(plan) <= FAR_MOST ||
-           (!weft__spmv_is_cpu(plan) && share_of(plan, plan->stats.lone) <= LONE_MOST);
+    return reads_along(plan) || (!weft__spmv_is_cpu(plan) && share_of(plan, plan->stats.lone) <= LONE_MOST);
 }
 
 bool weft__spmv_x_cached(const struct weft_spmv_plan *plan)
@@ -83,15 +87,16 @@ double weft__spmv_x_kept(const struct weft_spmv_plan *plan)
 }
 
 // Lanes so that one read of four entries each holds a row of mean length, and where x is far what the first read holds of the row
-// before; two reads where values of four bytes come from memory and x is near. Long rows take 16 where x is near or kept (band:100k,101 on
-// an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows that run side by side are then at like columns, if columns ascend, and
+// before; two reads where values of four bytes come from memory and x is near. Long rows take 16 where they read x along, or it is kept
+// (band:100k,101 on an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows that run side by side are then at like columns, if columns ascend, and
 // x comes from the first cache (10 M entries at random, 100 to a row: 0.053 ms with 2 lanes and 0.084 with 32; docs/log/lanes.md).
 int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
     const int near = weft__spmv_x_near(plan);
     const int step = near && plan->a.nnz >= FROM_MEMORY && weft_type_bytes(plan->a.type) <= 4 ? 8 : 4;
-    int lanes = mean >= LONG_ROW && weft__spmv_x_kept(plan) >= LONG_KEPT ? 16 : 2;
+    const bool across = near && !weft__spmv_x_cached(plan) && !reads_along(plan); // rows read x side by side, not lanes
+    int lanes = mean >= LONG_ROW && !across && weft__spmv_x_kept(plan) >= LONG_KEPT ? 16 : 2;
     if (mean < LONG_ROW)
         while (lanes < 16 && lanes * step < mean + (near ? 0 : READ_BEFORE))
             lanes *= 2;
