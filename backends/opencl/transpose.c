@@ -77,8 +77,9 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
     }
     const struct weft_transpose_info *info = weft_transpose_plan_info(t->op);
     times->workspace_bytes = (int64_t)info->workspace_bytes;
-    if (params.algo == WEFT_TRANSPOSE_ALGO_AUTO)
-        snprintf(times->chosen, sizeof times->chosen, "%s", weft_transpose_algo_name(info->params.algo));
+    if (params.algo == WEFT_TRANSPOSE_ALGO_AUTO) // with a mirror in front it is not what scan by itself is
+        snprintf(times->chosen, sizeof times->chosen, "%s%s", weft_transpose_algo_name(info->params.algo),
+                 strstr(info->why, "mirrored") ? ", mirror first" : "");
     return WEFT_OK;
 }
 

@@ -50,7 +50,7 @@ def features(line, name):
         padding = columns * line["m"] / max(line["nnz"], 1)
     else:
         padding = 1 if name in ("csr", "sdia") else line.get("windows", line["padding"])
-    x_far = far(line) and x > CACHED[vector]
+    x_far = far(line, lone=False) and x > CACHED[vector]
     memory = line["nnz"] * padding * (2 if name == "sell16" else 4 + size) > line["cache"]
     streamed = min(1, max(0, 4 * line["nnz"] * (4 + size) / line["cache"] - 1))
     of = {"launch": line["cores"] * 1e-3, "row": rows, "element from memory" if memory else "element": entries * padding}

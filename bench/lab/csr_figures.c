@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // csr-figures SPEC...: a line of JSON for each generated matrix, for csr_fit.py and cpu_fit.py. It holds what auto knows of a matrix when it weighs
-// the CSR schedules of a GPU: entries, longest row, empty rows, rows of one entry, entries far from the one before, steps of 1 to 32 lanes a row. Then
+// the CSR schedules of a GPU: entries, longest row, empty rows, rows of one entry, entries far from the one before, and from those at their place in the row behind, steps of 1 to 32 lanes a row. Then
 // what each schedule is expected to take on an H200, by cost.c; csr_lanes with 2, 4 .. 32 lanes. And for cpu_fit.py what it knows when
 // it weighs formats of a CPU: rows not as long as the one before, elements for each entry in slices of 8 sorted rows, columns of a hybrid
 // with the entries and rows of its rest. Then what a plan counts later: elements in slices of windows, and the share of the heaviest
@@ -164,10 +164,11 @@ static void figures_print(const char *spec, const struct weft_csr *a)
     weft__spmv_stats_host(&plan.stats, a);
     plan.info.empty_rows = s->hist[0];
     printf("{\"matrix\":\"%s\",\"m\":%lld,\"n\":%lld,\"nnz\":%lld,\"max_row\":%lld,\"empty\":%lld,\"single\":%lld,"
-           "\"far\":%lld,"
+           "\"far\":%lld,\"lone\":%lld,"
            "\"changes\":%lld,\"padding\":%.6g,\"steps\":[",
            spec, (long long)a->m, (long long)a->n, (long long)a->nnz, (long long)s->max_row, (long long)s->hist[0],
-           (long long)s->hist[1], (long long)s->far, (long long)s->changes, weft__spmv_sorted_padding(&plan, 8));
+           (long long)s->hist[1], (long long)s->far, (long long)s->lone, (long long)s->changes,
+           weft__spmv_sorted_padding(&plan, 8));
     for (int k = 0; k < 6; k++)
         printf("%s%lld", k ? "," : "", (long long)s->steps[k]);
     const int64_t columns = weft__spmv_hyb_width(&plan);

@@ -31,11 +31,12 @@ EMPTY_ALONE, TILE = 0.65e-3, 1024  # csr_flags: microseconds of an empty row, en
 COMMON = ("x", "x beyond the second cache", "memory")  # columns that all schedules share, so that they choose nothing
 
 
-def far(line):
-    """As weft__spmv_x_near."""
+def far(line, lone=True):
+    """As weft__spmv_x_near; lone: of a GPU, where rows side by side count, too."""
     taken = line["m"] - line["empty"]
     pairs = max(0, min(taken - line.get("single", 0), line["nnz"] - taken))
-    return line["n"] * (8 if line["type"] == "f64" else 4) > 128 << 10 and line["far"] > 512 * math.ceil(pairs / 32)
+    return line["n"] * (8 if line["type"] == "f64" else 4) > 128 << 10 and \
+        line["far"] > 512 * math.ceil(pairs / 32) and (not lone or line.get("lone", line["far"]) > 256 * math.ceil(pairs / 32))
 
 
 def alone(line, name):

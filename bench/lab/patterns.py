@@ -95,7 +95,7 @@ def shape(draw, family, entries):
 def specification(draw, family, entries):
     """A pattern of a family with so many entries, or nearly."""
     rows, cols = shape(draw, family, entries)
-    if family in ("web", "rmat", "block"):  # square
+    if family in ("web", "rmat", "block", "near"):  # square
         rows = max(rows, math.isqrt(2 * entries))
     if family in ("shuffled", "unsorted"):
         return specification(draw, draw.choice(["stencil", "band", "uniform"]), entries) + "+" + family
@@ -106,7 +106,7 @@ def specification(draw, family, entries):
         return f"stencil7:{max(4, round((entries / 7) ** (1 / 3)))}"
     if family == "fem":
         unknowns = draw.randint(2, 6)
-        return f"fem:{max(3, round((entries / unknowns ** 2) ** (1 / 3) / 3))},{unknowns}"
+        return f"fem:{max(2, round(((entries / unknowns ** 2) ** (1 / 3) + 2) / 3))},{unknowns}"
     if family == "near":
         return f"near:{rows},{entries},{min(rows, round(log_uniform(draw, max(1, entries // rows), max(2, rows // 4))))}"
     if family in ("band", "arrow"):

@@ -3,11 +3,12 @@
 // Source:  L. Nyland, S. Jones, Understanding and using atomic memory operations, GTC 2013 (equal neighbours joined
 //          before an atomic addition); rows of private counts as H. Wang, W. Liu, K. Hou, W. Feng, Parallel
 //          Transposition of Sparse Data Structures, ICS 2016, section 3.1, here a row per work-group.
-// Mapping: 1-D; a group takes jobs grp, grp + groups, ... Its work-items load ipt indices each, 4 side by side. Lanes
-//          with equal indices add up among themselves, so that 32 equal indices cost one addition.
-//          histogram_rows: job (s, r) counts slice s of the indices in range r of the bins, in local memory; there are
-//          2^log_ranges ranges, of which those beyond the last bin have nothing to do.
-//          histogram_atomic: job s counts slice s in global memory.
+// Mapping: 1-D; a group takes jobs grp, grp + groups, ... Its work-items load ipt indices each. Lanes with equal
+//          indices add up among themselves, so that 32 equal indices cost one addition.
+//          histogram_rows: job (s, r) counts slice s of the indices in range r of the bins, in local memory; a
+//          work-item loads four side by side. There are 2^log_ranges ranges, of which those beyond the last bin have
+//          nothing to do.
+//          histogram_atomic: job s counts slice s in global memory; lanes load indices side by side.
 // Local:   range uints (rows); wg uints where lanes exchange through local memory.
 // Needs:   wg a multiple of 32; ipt a multiple of 4; start and slice multiples of 4; bins < 2^KEY_BITS and counts
 //          zero for histogram_atomic.

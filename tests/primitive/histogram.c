@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histogram and index-to-pointers against their oracle: both algorithms, both widths, few to many bins, flat to skewed
+// Histogram and index-to-pointers against their oracle: both algorithms, both widths, pointers in place and from counts beside them, few to many bins, flat to skewed
 // indices, clamped launches, tuning values, queues, errors, the long sweep.
 #include "host/common/check_exact.h"
 #include "host/internal/inside.h"
@@ -290,6 +290,30 @@ static void test_errors(struct test_device *dev)
     test_buffer_free(&out);
 }
 
+// Pointers by a chained scan, from counts beside the result: auto takes it on NVIDIA's devices. Bins of one tile and of several, one row of
+// counts and many.
+static void test_apart(struct test_device *dev)
+{
+    static const int64_t bins[] = {0, 1, 5000, 20000}, sizes[] = {0, 1, 3000, 60000};
+    char vendor[sizeof dev->ctx->device.vendor];
+    memcpy(vendor, dev->ctx->device.vendor, sizeof vendor);
+    strcpy(dev->ctx->device.vendor, "NVIDIA");
+    for (int algo = WEFT_HISTOGRAM_ALGO_ROWS; algo <= WEFT_HISTOGRAM_ALGO_ATOMIC; algo++)
+        for (size_t b = 0; b < sizeof bins / sizeof *bins; b++) {
+            const struct weft_histogram_params params = {.pointers = true, .algo = (enum weft_histogram_algo)algo};
+            size_t bytes = 0;
+            struct weft_histogram_plan *plan = plan_make(dev, bins[b], WEFT_OFS_32, 60000, &params);
+            const weft_status status = weft_histogram_workspace(&bytes, dev->ctx, bins[b], WEFT_OFS_32, 60000, &params);
+            tap_ok(!status && plan && bytes == weft_histogram_plan_info(plan)->workspace_bytes &&
+                       (!weft__caps_of(dev->ctx).int64_atomics || bytes >= 4 * (size_t)bins[b]) &&
+                       check_sizes(dev, bins[b], WEFT_OFS_32, sizes, 4, b % 2 ? DATA_SKEWED : DATA_FLAT, &params),
+                   "%s: %s, %lld bins: counts beside the pointers", dev->name,
+                   weft_histogram_algo_name((enum weft_histogram_algo)algo), (long long)bins[b]);
+            weft_histogram_plan_destroy(&plan);
+        }
+    memcpy(dev->ctx->device.vendor, vendor, sizeof vendor);
+}
+
 // Every number of indices from 1 to 20000, then x1.5 up to 20 000 000; what lies behind the bins stays poison.
 static void test_sweep(struct test_device *dev, int64_t bins, enum weft_ofs ofs)
 {
@@ -341,6 +365,8 @@ static void test_all(struct test_device *dev)
     test_tuning(dev);
     test_events(dev);
     test_errors(dev);
+    if (dev->gpu && !dev->checker) // a checker would take minutes
+        test_apart(dev);
 }
 
 int main(void)

@@ -124,11 +124,11 @@ static void test_panels_diagonal(void)
                                   .a = {.m = 80000, .n = 80000, .nnz = 6972295, .type = WEFT_TYPE_F32},
                                   .stats = {.max_row = 91, .far = 2560000, .lone = 2560000, .hist = {[87] = 80000}}};
     plan.info.params.policy.products = 1000000;
-    const double near = weft__spmv_panels_elements(&plan), csr = weft__spmv_panels_csr_us(&plan, 0);
+    const double near = weft__spmv_panels_us(&plan), csr = weft__spmv_panels_csr_us(&plan, 0);
     const bool taken = weft__spmv_panels_repay(&plan, 0);
     plan.stats.apart = 2560000; // anywhere
     tap_ok(!taken && weft__spmv_panels_repay(&plan, 0) && csr < weft__spmv_panels_csr_us(&plan, 0) &&
-               near > weft__spmv_panels_elements(&plan),
+               near > weft__spmv_panels_us(&plan),
            "panels do not repay near the diagonal, where CSR takes %.1f us, and do elsewhere, where it takes %.1f", csr,
            weft__spmv_panels_csr_us(&plan, 0));
 }

@@ -73,7 +73,7 @@ WEFT_API weft_status weft_histogram_plan_create(struct weft_histogram_plan **out
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small or the same twice; WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing.      Repeatable: always the same result.
-// Moves:      n*4*ranges + bins*sizeof ofs bytes, 8*rows*bins with rows; pointers add 3*bins*sizeof ofs.
+// Moves:      n*4*ranges + bins*sizeof ofs bytes, 8*rows*bins with rows; pointers add 3*bins*sizeof ofs, 2 of them by a chained scan.
 // Method:     docs/histogram.md.
 WEFT_API weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queue queue, cl_mem out,
                                         cl_mem idx, int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event);

@@ -333,6 +333,8 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
         make.status = weft__fill_create(&plan->k[FILL], ctx);
     if (!make.status && info.params.pointers)
         make.status = weft_scan_plan_create(&plan->scan, ctx, scan_type(ofs), bins, &sp);
+    if (!make.status && plan->scan) // which may be another than was expected
+        plan->info.workspace_bytes = weft__add(bytes, weft_scan_plan_info(plan->scan)->workspace_bytes);
     if (make.status)
         weft_histogram_plan_destroy(&plan);
     *out = plan;

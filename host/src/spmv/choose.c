@@ -46,12 +46,12 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // As SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still.
 #define SDIA_BOUND 1.5
 // Where a GPU's caches do not hold the matrix it may have more elements, as long as it saves this share of the bytes of CSR: finite elements with
-// several unknowns a node need 1.2 to 1.7 (docs/log/finite-elements.md). Its count may find so many more.
+// several unknowns a node need 1.17 to 1.53 (docs/log/finite-elements.md). Its count may find so many more.
 #define SDIA_SAVES    0.15
 #define SDIA_MORE     0.1
 #define SDIA_MOST_CPU 2.0 // elements for each entry on a CPU, which weighs them (cost_cpu.c)
 // And so many elements where sliced ELL has columns in 16 bits: with values of 8 bytes it took 0.80 to 0.94 times as long as sliced DIA with
-// 1.2 to 1.25.
+// 1.17 to 1.25.
 #define SDIA_ALONE 1.1
 
 // Shares of a product by CSR that sliced ELL is expected to save: where the longest row is little more than the mean one,

@@ -20,7 +20,7 @@ double weft__spmv_bytes_us(const struct weft_spmv_plan *plan, double bytes);
 double weft__spmv_mean_row(const struct weft_spmv_plan *plan);
 // Are rows that are not empty so long on average that the lanes of csr_flags had better take entries side by side?
 bool weft__spmv_rows_long(const struct weft_spmv_plan *plan);
-// Does a row by itself find what it reads of x side by side or in the first cache?
+// Do rows find what they read of x side by side, each by itself or on a GPU with those beside it, or in the first cache?
 int weft__spmv_x_near(const struct weft_spmv_plan *plan);
 // Does the first cache of a unit hold all of x? The share of entries that are not beside the one before, in the mean of rows.
 bool weft__spmv_x_cached(const struct weft_spmv_plan *plan);

@@ -85,8 +85,7 @@ static double join_us(const struct weft_spmv_plan *plan)
 }
 
 // A part stays empty where none of its row's entries lie in it. Rows count by their lengths: where most are shorter than their mean, more
-// parts are empty than it tells of. Near the diagonal they lie in two panels, or three.
-#define PANELS_DIAGONAL 2
+// parts are empty than it tells of.
 double weft__spmv_panels_elements(const struct weft_spmv_plan *plan)
 {
     const double panels = (double)weft__spmv_panels_count(plan);
@@ -98,9 +97,17 @@ double weft__spmv_panels_elements(const struct weft_spmv_plan *plan)
             parts += rows * panels * pow(1 - 1 / panels, each);
         beyond -= rows * k;
     }
-    if (weft__spmv_on_diagonal(plan))
-        parts = fmax(parts, (double)(plan->a.m - plan->info.empty_rows) * (panels - PANELS_DIAGONAL));
     return (double)plan->a.nnz + parts;
+}
+
+// Near the diagonal a row lies in two panels, or three.
+#define PANELS_DIAGONAL 2
+static double elements_expected(const struct weft_spmv_plan *plan)
+{
+    const double anywhere = weft__spmv_panels_elements(plan), taken = (double)(plan->a.m - plan->info.empty_rows),
+                 parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan);
+    return weft__spmv_on_diagonal(plan) ? fmax(anywhere, (double)plan->a.nnz + parts - PANELS_DIAGONAL * taken)
+                                        : anywhere;
 }
 
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
@@ -109,7 +116,7 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
     if (size.buckets)
         return fmax(PANELS_LEAST, push_us(plan, &size));
     const double nnz = (double)plan->a.nnz, parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan),
-                 elements = weft__spmv_panels_elements(plan), vec = (double)weft_type_bytes(plan->type);
+                 elements = elements_expected(plan), vec = (double)weft_type_bytes(plan->type);
     const double bytes = elements * (2 + (double)weft_type_bytes(plan->a.type)) +
                          2 * parts * (double)weft__spmv_acc_bytes(plan) +
                          ((double)plan->a.m + PANELS_X * (double)plan->a.n) * vec;

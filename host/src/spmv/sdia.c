@@ -129,7 +129,7 @@ static struct weft__stream slots_count(struct weft_spmv_plan *plan, struct weft_
 
 // A sample has this many slices, and looks no further into one that needs this many times its entries.
 #define SAMPLE       512
-#define SAMPLE_LIMIT 2
+#define SAMPLE_LIMIT 4
 
 weft_status weft__spmv_sdia_sample(struct weft_spmv_plan *plan, cl_command_queue queue, double *padding)
 {
