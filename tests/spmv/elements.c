@@ -42,6 +42,7 @@ static double difference(const struct weft_csr *a, const void *x, const void *y)
     return most;
 }
 
+// want: WEFT_SPMV_ALGO_CSR is any of its schedules.
 static void check(struct test_device *dev, const char *spec, enum weft_type type, enum weft_spmv_algo want)
 {
     if (type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64) {
@@ -72,9 +73,12 @@ static void check(struct test_device *dev, const char *spec, enum weft_type type
         test_buffer_read(dev, &by, y, bytes);
         off = difference(&a, x, y);
     }
-    tap_ok(got == want && off < (type == WEFT_TYPE_F64 ? 1e-14 : 1e-5), "%s: %s, %s: %s, off by %.1e", dev->name, spec,
+    const bool csr = got == WEFT_SPMV_ALGO_CSR_LANES || got == WEFT_SPMV_ALGO_CSR_SCALAR ||
+                     got == WEFT_SPMV_ALGO_CSR_MERGE || got == WEFT_SPMV_ALGO_CSR_FLAGS,
+               good = want == WEFT_SPMV_ALGO_CSR ? csr : got == want;
+    tap_ok(good && off < (type == WEFT_TYPE_F64 ? 1e-14 : 1e-5), "%s: %s, %s: %s, off by %.1e", dev->name, spec,
            weft_type_name(type), weft_spmv_algo_name(got), off);
-    if (got != want)
+    if (!good)
         tap_note("expected %s: %s", weft_spmv_algo_name(want), plan ? weft_spmv_plan_info(plan)->why : test_error(dev));
     weft_spmv_plan_destroy(&plan);
     weft_device_csr_free(&d);
@@ -144,6 +148,8 @@ static void test_each(struct test_device *dev)
     check(dev, "fem:9,6", WEFT_TYPE_F32, WEFT_SPMV_ALGO_SDIA);
     check(dev, "stencil7:30", WEFT_TYPE_F32, WEFT_SPMV_ALGO_SDIA);
     check(dev, "near:9000,300000,40", WEFT_TYPE_F32, WEFT_SPMV_ALGO_SELL);
+    dev->ctx->device.compute_units = 8; // whose caches hold the matrix, and for which rows are few
+    check(dev, "near:9000,300000,40", WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR);
     dev->ctx->device.compute_units = units;
 }
 

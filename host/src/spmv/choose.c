@@ -35,9 +35,10 @@ static int flags_may(const struct weft_spmv_plan *plan)
 #define SELL_ROW     24
 #define SELL_ALIKE   1.1 // longest row for the mean one
 #define SELL_ROWS    512 // for each compute unit
-// Rows for each unit where x is near: csr_lanes then waits for little, and sliced ELL is ahead only with as many rows as a unit
-// has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87). Short rows then go by csr_scalar, which is as fast while the
-// caches hold the matrix. On 16 bands and grids sliced ELL took 0.75 to 1.41 times as long, 1.07 in the middle (docs/log/population.md).
+// Rows for each unit where x is near, or entries are near the diagonal: csr_lanes then waits for little, and sliced ELL is ahead only with
+// as many rows as a unit has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87). Short rows then go by csr_scalar, which is
+// as fast while the caches hold the matrix. On 16 bands and grids sliced ELL took 0.75 to 1.41 times as long, 1.07 in the middle
+// (docs/log/population.md).
 #define SELL_ROWS_NEAR 2048
 // Fewer are enough where the caches do not hold the matrix, if rows that stand together are alike as they come (finite elements with
 // several unknowns a node; docs/log/finite-elements.md): with this many elements for each entry at most.
@@ -109,7 +110,7 @@ static bool scalar_excluded(const struct weft_spmv_plan *plan)
     return plan->info.params.gpu.lanes || plan->info.params.gpu.ipt;
 }
 
-// Where x is near: are rows enough for sliced ELL?
+// Where x is near, or entries are near the diagonal: are rows enough for sliced ELL?
 static bool sell_fills(const struct weft_spmv_plan *plan)
 {
     return plan->a.m >= (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units ||
@@ -122,7 +123,7 @@ static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft
     const double padding = sell_padding(plan);
     *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
-        (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
+        (!weft__spmv_is_cpu(plan) && (weft__spmv_x_near(plan) || weft__spmv_on_diagonal(plan)) &&
          (!sell_fills(plan) || (!scalar_excluded(plan) && weft__spmv_scalar_near(plan)))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
