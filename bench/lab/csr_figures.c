@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // csr-figures SPEC...: a line of JSON for each generated matrix, for csr_fit.py and cpu_fit.py. It holds what auto knows of a matrix when it weighs
-// the CSR schedules of a GPU: entries, longest row, empty rows, rows of one entry, entries far from the one before, and from those at their place in the row behind, steps of 1 to 32 lanes a row. Then
+// the CSR schedules of a GPU: entries, longest row, empty rows, rows of one entry, entries far from the one before, and also from the one at
+// their place in the row behind, steps of 1 to 32 lanes a row. Then
 // what each schedule is expected to take on an H200, by cost.c; csr_lanes with 2, 4 .. 32 lanes. And for cpu_fit.py what it knows when
 // it weighs formats of a CPU: rows not as long as the one before, elements for each entry in slices of 8 sorted rows, columns of a hybrid
 // with the entries and rows of its rest. Then what a plan counts later: elements in slices of windows, and the share of the heaviest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histogram and index-to-pointers against their oracle: both algorithms, both widths, pointers in place and from counts beside them, few to many bins, flat to skewed
-// indices, clamped launches, tuning values, queues, errors, the long sweep.
+// Histogram and index-to-pointers against their oracle: both algorithms, both widths, pointers in place and from counts beside
+// them, few to many bins, flat to skewed indices, clamped launches, tuning values, queues, errors, the long sweep.
 #include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "tests/support/device.h"

@@ -29,12 +29,12 @@ struct weft_generate_params {
 //   kkt:M,NNZ         M x M, a symmetric saddle point: three quarters variables, the others constraints
 //   circuit:M,NNZ     M x M, a diagonal, symmetric neighbours, and a few nets that many rows hang on
 //   lp:M,N,NNZ        constraints of a linear program: a staircase, and some rows that link all columns
-//   near:M,NNZ,W      M x M, every entry's row uniform, its column uniform among those at most W from the diagonal
+//   near:M,NNZ,W      M x M, as uniform, but columns at most W from the diagonal
 //   arrow:M,W         M x M, W full rows and columns, and the diagonal
 //   stencil5:K        5-point stencil on a K x K grid
 //   stencil7:K        7-point stencil on a K x K x K grid
 //   stencil27:K       27-point stencil on a K x K x K grid
-//   fem:K,D           27-point stencil on a K x K x K grid with D unknowns a point, as of finite elements: D x D for each neighbour
+//   fem:K,D           finite elements of D unknowns a point: blocks of D x D on a 27-point stencil
 //   band:N,W          N x N, W diagonals around the main one (W odd)
 //   dense:M,N         every entry stored
 //

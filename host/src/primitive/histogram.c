@@ -111,10 +111,10 @@ struct weft_histogram_plan {
     struct weft__kernel *k[NKERNELS]; // SUM: with rows only; FILL: atomics only
     cl_mem rows;                      // NULL: counts go straight to the result
     struct weft_scan_plan *scan;
-    bool apart; // counts are summed up from the first row
+    bool apart; // counts are in the first row, beside the pointers made of them
 };
 
-// Sums of 32 bits are had from counts beside them where the scan chains its tiles, which it does not in place.
+// Of pointers. With 32 bits it may chain its tiles, which it does not in place: counts are apart then.
 static enum weft_scan_type scan_type(enum weft_ofs ofs)
 {
     return ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32;

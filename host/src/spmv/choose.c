@@ -60,8 +60,8 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // random.
 #define SELL_SAVES_ALIKE 0.25
 #define SELL_SAVES       0.15
-// Do products take their bytes from memory?
-static bool from_memory(const struct weft_spmv_plan *plan)
+// Do a GPU's products take bytes from memory?
+static bool beyond_caches(const struct weft_spmv_plan *plan)
 {
     return !weft__spmv_is_cpu(plan) && weft__spmv_csr_us(plan) > WEFT__SPMV_KEPT_US;
 }
@@ -114,7 +114,7 @@ static bool scalar_excluded(const struct weft_spmv_plan *plan)
 static bool sell_fills(const struct weft_spmv_plan *plan)
 {
     return plan->a.m >= (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units ||
-           (from_memory(plan) && 32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
+           (beyond_caches(plan) && 32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
 }
 
 // As saves(), of sliced ELL; 0: auto does not take it.
@@ -156,7 +156,7 @@ static bool sdia_may(const struct weft_spmv_plan *plan, int alike, double paddin
     if (padding > SDIA_ALONE && weft__spmv_x_near(plan) && sell_saves(plan, alike, &sell) > 0 &&
         sell == WEFT_SPMV_ALGO_SELL16)
         return false;
-    return padding <= SELL_PADDING || (from_memory(plan) && weft__spmv_diagonals_save(plan, padding) >= SDIA_SAVES);
+    return padding <= SELL_PADDING || (beyond_caches(plan) && weft__spmv_diagonals_save(plan, padding) >= SDIA_SAVES);
 }
 
 // Where rows are long enough by themselves, a sample of the slices tells. `least`: microseconds that another format saves.
