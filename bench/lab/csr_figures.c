@@ -165,10 +165,10 @@ static void figures_print(const char *spec, const struct weft_csr *a)
     weft__spmv_stats_host(&plan.stats, a);
     plan.info.empty_rows = s->hist[0];
     printf("{\"matrix\":\"%s\",\"m\":%lld,\"n\":%lld,\"nnz\":%lld,\"max_row\":%lld,\"empty\":%lld,\"single\":%lld,"
-           "\"far\":%lld,\"lone\":%lld,"
+           "\"far\":%lld,\"lone\":%lld,\"alike\":%lld,"
            "\"changes\":%lld,\"padding\":%.6g,\"steps\":[",
            spec, (long long)a->m, (long long)a->n, (long long)a->nnz, (long long)s->max_row, (long long)s->hist[0],
-           (long long)s->hist[1], (long long)s->far, (long long)s->lone, (long long)s->changes,
+           (long long)s->hist[1], (long long)s->far, (long long)s->lone, (long long)s->alike, (long long)s->changes,
            weft__spmv_sorted_padding(&plan, 8));
     for (int k = 0; k < 6; k++)
         printf("%s%lld", k ? "," : "", (long long)s->steps[k]);

@@ -6,7 +6,7 @@
 // The names of the formats, in the order of enum weft_spmv_algo; as the options' database wants them.
 static const char *const formats[] = {"auto", "csr",       "csr_scalar", "csr_lanes",  "csr_merge", "ell",
                                       "sell", "hyb",       "coo",        "coo_atomic", "csr_fixed", "sell16",
-                                      "sdia", "csr_flags", "panels",     "csr_hubs"};
+                                      "sdia", "csr_flags", "panels",     "csr_hubs",   "csr_nodes"};
 
 PetscErrorCode wp_options_read(wp_option_items PetscOptionsObject, struct wp_options *options)
 {

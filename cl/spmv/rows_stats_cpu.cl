@@ -23,13 +23,14 @@ WEFT_KERNEL void rows_stats_cpu(__global const ofs_t *restrict row_ptr, __global
     __local uint bins[WEFT_BINS];
     for (uint i = 0; i < WEFT_BINS; i++)
         bins[i] = 0u;
-    long steps[6] = {0, 0, 0, 0, 0, 0}, longest = 0, far = 0, changes = 0, apart = 0, fullest = 0, lone = 0;
+    long steps[6] = {0, 0, 0, 0, 0, 0}, longest = 0, far = 0, changes = 0, apart = 0, fullest = 0, lone = 0, alike = 0;
     for (long first = ROWS * (long)get_global_id(0); first < m; first += ROWS * (long)get_global_size(0)) {
         const int rows = (int)min((long)ROWS, m - first);
         long length[ROWS];
         far += far_share(row_ptr[first], row_ptr[first + 1], col, nnz);
         apart += apart_share(row_ptr[first], row_ptr[first + 1], col, nnz, first, m, n);
         lone += lone_share(row_ptr[first], row_ptr[first + 1], row_ptr[min(first + 2, (long)m)], col, nnz);
+        alike += alike_share(row_ptr, col, first, m, nnz);
         fullest = max(fullest, (long)(row_ptr[first + rows] - row_ptr[first]));
         for (int r = 0; r < ROWS; r++)
             length[r] = 0;
@@ -59,6 +60,7 @@ WEFT_KERNEL void rows_stats_cpu(__global const ofs_t *restrict row_ptr, __global
     sums[9] = apart;
     sums[10] = fullest;
     sums[11] = lone;
+    sums[12] = alike;
     for (uint i = 0; i < WEFT_BINS; i++)
         if (bins[i])
             atomic_add(&figures[i], bins[i]);

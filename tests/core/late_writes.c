@@ -177,9 +177,9 @@ static void test_queues(struct test_device *dev, const struct weft_csr *a)
 static void test_plans(struct test_device *dev, const struct weft_csr *a)
 {
     static const enum weft_spmv_algo algos[] = {
-        WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_FLAGS, WEFT_SPMV_ALGO_ELL,     WEFT_SPMV_ALGO_SELL,
-        WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_SDIA,    WEFT_SPMV_ALGO_SELL16,
-        WEFT_SPMV_ALGO_CSR_FIXED, WEFT_SPMV_ALGO_PANELS,    WEFT_SPMV_ALGO_CSR_HUBS};
+        WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_FLAGS, WEFT_SPMV_ALGO_ELL,      WEFT_SPMV_ALGO_SELL,
+        WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_SDIA,     WEFT_SPMV_ALGO_SELL16,
+        WEFT_SPMV_ALGO_CSR_FIXED, WEFT_SPMV_ALGO_PANELS,    WEFT_SPMV_ALGO_CSR_HUBS, WEFT_SPMV_ALGO_CSR_NODES};
     float *x = test_alloc((size_t)a->n * 4), *y = test_alloc((size_t)a->m * 4);
     struct test_csr d;
     cl_command_queue other = test_queue(dev, 0);

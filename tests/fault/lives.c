@@ -138,6 +138,7 @@ static const struct spmv_case {
     {"csr_merge", 0, {.policy.algo = WEFT_SPMV_ALGO_CSR_MERGE}},
     {"csr_flags", 0, {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS}},
     {"csr_hubs", 0, {.policy.algo = WEFT_SPMV_ALGO_CSR_HUBS}},
+    {"csr_nodes", 0, {.policy.algo = WEFT_SPMV_ALGO_CSR_NODES}},
     {"sell", 0, {.policy.algo = WEFT_SPMV_ALGO_SELL, .format.max_padding = 100}},
     {"sell16", 0, {.policy.algo = WEFT_SPMV_ALGO_SELL16, .format.max_padding = 100}},
     {"panels", 0, {.policy.algo = WEFT_SPMV_ALGO_PANELS, .format.max_padding = 100}},

@@ -114,6 +114,7 @@ const struct lost_operation lost_operations[] = {
     {.name = "csr_merge", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_MERGE},
     {.name = "csr_flags", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_FLAGS, .gpu = true},
     {.name = "csr_hubs", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_HUBS, .gpu = true},
+    {.name = "csr_nodes", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_NODES},
     {.name = "csr_fixed", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_FIXED},
     {.name = "coo", .run = spmv_run, .form = WEFT_SPMV_ALGO_COO},
     {.name = "coo_atomic", .run = spmv_run, .form = WEFT_SPMV_ALGO_COO_ATOMIC},

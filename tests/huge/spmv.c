@@ -242,14 +242,15 @@ int main(int argc, char **argv)
     struct huge_options o = {.entries = 2200000000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_64};
     struct huge_device d;
     huge_skip_unless_wanted(argc);
-    o.what = "auto,csr_scalar,csr_lanes,csr_merge,csr_flags,csr_hubs,csr_fixed,coo,coo_atomic,ell,sell,hyb,atomics";
+    o.what = "auto,csr_scalar,csr_lanes,csr_merge,csr_flags,csr_hubs,csr_nodes,csr_fixed,coo,coo_atomic,ell,sell,hyb,"
+             "atomics";
     huge_options_read(&o, argc, argv);
     huge_device_open(&d, &o);
     run(&d, &o);
     if (argc == 1) {
         o.entries *= 2;
         o.type = WEFT_TYPE_PATTERN;
-        o.what = "auto,csr_scalar,csr_lanes,csr_merge,csr_flags,csr_hubs,csr_fixed,coo,coo_atomic,atomics";
+        o.what = "auto,csr_scalar,csr_lanes,csr_merge,csr_flags,csr_hubs,csr_nodes,csr_fixed,coo,coo_atomic,atomics";
         run(&d, &o);
         // Near the end of 32-bit offsets.
         o.entries = INT32_MAX - 20000;

@@ -415,7 +415,7 @@ static void test_products(struct test_device *dev)
 {
     for (int f = first_form; f < end_form; f++) {
         struct test_problem p = test_problem_make(dev, &rng, 1500, 1200, 6, 1100, forms[f].type, forms[f].ofs);
-        for (int algo = WEFT_SPMV_ALGO_AUTO; algo <= WEFT_SPMV_ALGO_CSR_HUBS; algo++)
+        for (int algo = WEFT_SPMV_ALGO_AUTO; algo <= WEFT_SPMV_ALGO_CSR_NODES; algo++)
             if (algo != WEFT_SPMV_ALGO_SDIA)
                 product_check(&p, weft_spmv_params(.policy.algo = (enum weft_spmv_algo)algo, .format.max_padding = 1e9),
                               "");
@@ -442,7 +442,7 @@ static void test_products(struct test_device *dev)
         char limit[16];
         snprintf(limit, sizeof limit, "%u", limits.kernel);
         const int asked = dev->gpu && (limits.fp64 || forms[f].type != WEFT_TYPE_F64);
-        for (int algo = WEFT_SPMV_ALGO_CSR_SCALAR; asked && algo <= WEFT_SPMV_ALGO_CSR_HUBS; algo++) {
+        for (int algo = WEFT_SPMV_ALGO_CSR_SCALAR; asked && algo <= WEFT_SPMV_ALGO_CSR_NODES; algo++) {
             const weft_status status = weft_spmv_plan_create(
                 &plan, dev->ctx, dev->queue, &p.d,
                 weft_spmv_params(.policy.algo = (enum weft_spmv_algo)algo, .gpu.wg = 2 * (int)limits.kernel,

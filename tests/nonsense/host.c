@@ -175,7 +175,7 @@ static void test_names(void)
     NAMES(segsort_whole, WEFT_SEGSORT_WHOLE_CHAINED);
     NAMES(histogram_algo, WEFT_HISTOGRAM_ALGO_ATOMIC);
     NAMES(transpose_algo, WEFT_TRANSPOSE_ALGO_MERGE);
-    NAMES(spmv_algo, WEFT_SPMV_ALGO_CSR_HUBS);
+    NAMES(spmv_algo, WEFT_SPMV_ALGO_CSR_NODES);
     NAMES(spmv_semiring, WEFT_SPMV_SEMIRING_CUSTOM);
     NAMES(spmv_transpose, WEFT_SPMV_TRANSPOSE_BY_ATOMICS);
     NAMES(spmv_mode, WEFT_SPMV_MODE_REPRODUCIBLE);

@@ -14,7 +14,7 @@ static struct rng rng;
 static const enum weft_spmv_algo algos[] = {
     WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES, WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,
     WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_COO_ATOMIC,
-    WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_CSR_FLAGS, WEFT_SPMV_ALGO_CSR_HUBS};
+    WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_CSR_FLAGS, WEFT_SPMV_ALGO_CSR_HUBS,  WEFT_SPMV_ALGO_CSR_NODES};
 #define ALGOS (sizeof algos / sizeof *algos)
 
 // What a plan for an algorithm runs: lanes of a processor have other ones in the place of some.
@@ -55,7 +55,7 @@ static void test_custom(struct test_device *dev)
             p.a.col[begin + q] = (int32_t)(q * p.a.n / k);
     }
     test_problem_write(&p);
-    for (int i = WEFT_SPMV_ALGO_CSR_SCALAR; i <= WEFT_SPMV_ALGO_CSR_HUBS; i++) {
+    for (int i = WEFT_SPMV_ALGO_CSR_SCALAR; i <= WEFT_SPMV_ALGO_CSR_NODES; i++) {
         const enum weft_spmv_algo algo = (enum weft_spmv_algo)i;
         char plus[] = "fmax(a, b)", times[] = "fmin(a, b)", zero[] = "-INFINITY";
         struct weft_spmv_params params = {.policy.algo = algo,

@@ -23,6 +23,7 @@ static void test_refill(struct test_device *dev)
                 {{.policy.algo = WEFT_SPMV_ALGO_PANELS}, "panels"},
                 {{.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS}, "csr_flags"},
                 {{.policy.algo = WEFT_SPMV_ALGO_CSR_HUBS}, "csr_hubs"},
+                {{.policy.algo = WEFT_SPMV_ALGO_CSR_NODES}, "csr_nodes"},
                 {{.policy.algo = WEFT_SPMV_ALGO_COO_ATOMIC}, "coo_atomic"},
                 {{.policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE}, "csr_fixed"}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {

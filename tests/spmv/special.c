@@ -62,7 +62,7 @@ static const enum weft_spmv_algo algos[] = {
     WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES, WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,
     WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_COO_ATOMIC,
     WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_SELL16,    WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_CSR_FLAGS,
-    WEFT_SPMV_ALGO_PANELS,     WEFT_SPMV_ALGO_CSR_HUBS};
+    WEFT_SPMV_ALGO_PANELS,     WEFT_SPMV_ALGO_CSR_HUBS,  WEFT_SPMV_ALGO_CSR_NODES};
 #define ALGOS (sizeof algos / sizeof *algos)
 
 static void test(struct test_device *dev, enum weft_type type, int f64_sums, size_t part)
@@ -108,7 +108,7 @@ static void test_nan(struct test_device *dev, enum weft_type type, enum weft_spm
     static const enum weft_spmv_algo passing[] = {
         WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES, WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,
         WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_CSR_FIXED,
-        WEFT_SPMV_ALGO_SELL16,     WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_PANELS};
+        WEFT_SPMV_ALGO_SELL16,     WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_PANELS,    WEFT_SPMV_ALGO_CSR_NODES};
     enum { COLUMNS = 700, LONG = 300 };
     if (type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64) {
         tap_skip("%s: no double precision", dev->name);

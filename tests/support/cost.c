@@ -200,6 +200,13 @@ static void lanes_work(struct work *w, const struct weft_csr *a, int lanes, int 
     }
 }
 
+static int rows_alike(const struct weft_csr *a, int64_t row)
+{
+    const int64_t length = length_of(a, row), begin = weft_csr_ofs(a, row);
+    return length == length_of(a, row - 1) &&
+           !memcmp(a->col + begin, a->col + begin - length, (size_t)length * sizeof *a->col);
+}
+
 static double ell_cost(const struct cost_device *d, const struct weft_csr *a, struct work *w, int64_t width, double val,
                        double vectors)
 {
@@ -244,10 +251,32 @@ static double panels_cost(const struct cost_device *d, const struct weft_csr *a,
     return work_us(d, w);
 }
 
+// Bytes that a GPU's second cache moves for reads of an x that the first does not hold: a sector for each entry that does not find its own in
+// what the entry before or the row before read.
+#define FIRST_BYTES  (128 << 10)
+#define SECTOR_BYTES 32
+static double gather_bytes(const struct cost_device *d, const struct weft_csr *a, double val)
+{
+    const int32_t side = SECTOR_BYTES / (int32_t)(val > 4 ? 8 : 4);
+    double apart = 0;
+    if (d->cpu || (double)a->n * val <= FIRST_BYTES)
+        return 0;
+    for (int64_t i = 0; i < a->m; i++) {
+        const int64_t begin = weft_csr_ofs(a, i), above = i ? begin - weft_csr_ofs(a, i - 1) : 0;
+        for (int64_t p = begin; p < weft_csr_ofs(a, i + 1); p++) {
+            const int32_t sector = a->col[p] / side;
+            apart += !(p > begin && a->col[p - 1] / side == sector) &&
+                     !(above && p - above < begin && labs((long)(a->col[p - above] / side - sector)) <= 1);
+        }
+    }
+    return SECTOR_BYTES * apart;
+}
+
 double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum weft_spmv_algo algo, int lanes)
 {
     const double val = (double)weft_type_bytes(a->type), ofs = (double)weft_ofs_bytes(a->ofs), m = (double)a->m,
-                 nnz = (double)a->nnz, vectors = (m + (double)a->n) * val, csr = nnz * (4 + val) + m * ofs + vectors;
+                 nnz = (double)a->nnz, vectors = (m + (double)a->n) * val + gather_bytes(d, a, val),
+                 csr = nnz * (4 + val) + m * ofs + vectors;
     static struct work w;
     int64_t longest = 0;
     for (int64_t i = 0; i < a->m; i++)
@@ -257,8 +286,12 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
     w = (struct work){.launches = 1, .bytes = csr};
     switch (algo) {
     case WEFT_SPMV_ALGO_CSR_LANES:
-        if (d->cpu)
-            return INFINITY; // rows stay whole: csr_merge is never worse
+        if (d->cpu) { // tiles, of which one has all of the longest row
+            w.bytes += 8 * (m + nnz) / TILE + as_bytes(d, csr_rows_ns(d, a));
+            work_even(&w, a->m + a->nnz < d->units * 16 * 4096 ? (a->m + a->nnz + 4095) / 4096 : d->units * 16);
+            w.items[0] = max2(w.items[0], (double)longest * (4 + val));
+            return work_us(d, &w);
+        }
         lanes_work(&w, a, lanes, TOGETHER);
         return work_us(d, &w);
     case WEFT_SPMV_ALGO_CSR_SCALAR:
@@ -275,6 +308,17 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
         // A second launch is on its way while the first one runs: power:3k,3k,20k took no longer by CSR than by sliced ELL.
         w.launches = d->cpu && is_cut(a, (a->m + a->nnz) / w.count) ? 1.1 : 1;
         return work_us(d, &w);
+    case WEFT_SPMV_ALGO_CSR_NODES: {
+        if (d->cpu)
+            return INFINITY;
+        double columns = 0;
+        lanes_work(&w, a, 32, 2);
+        w.steps = (m + nnz) / 32 / TOGETHER;
+        for (int64_t i = 0; i < a->m; i++)
+            columns += i % 8 && rows_alike(a, i) ? 0 : (double)length_of(a, i);
+        w.bytes -= 4 * (nnz - columns);
+        return work_us(d, &w);
+    }
     case WEFT_SPMV_ALGO_SELL:
     case WEFT_SPMV_ALGO_SELL16:
         for (int sorted = 0; sorted < 2; sorted++)
@@ -293,7 +337,7 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
             w.items[i] += vectors / w.count;
         return work_us(d, &w);
     case WEFT_SPMV_ALGO_PANELS:
-        return panels_cost(d, a, &w, val, vectors);
+        return panels_cost(d, a, &w, val, (m + (double)a->n) * val);
     case WEFT_SPMV_ALGO_ELL:
         return ell_cost(d, a, &w, longest, val, vectors);
     case WEFT_SPMV_ALGO_HYB:
@@ -315,21 +359,23 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
     }
 }
 
-double cost_spmv_best(const struct cost_device *d, const struct weft_csr *a, int csr, enum weft_spmv_algo *algo)
+double cost_spmv_best(const struct cost_device *d, const struct weft_csr *a, int csr, int lanes,
+                      enum weft_spmv_algo *algo)
 {
     static const enum weft_spmv_algo algos[] = {
-        WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_SELL,
-        WEFT_SPMV_ALGO_SELL16,    WEFT_SPMV_ALGO_SDIA,       WEFT_SPMV_ALGO_ELL,
-        WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,        WEFT_SPMV_ALGO_PANELS};
+        WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
+        WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_ELL,        WEFT_SPMV_ALGO_HYB,  WEFT_SPMV_ALGO_COO,
+        WEFT_SPMV_ALGO_PANELS,    WEFT_SPMV_ALGO_CSR_NODES};
     double best = INFINITY;
-    for (int lanes = 2; lanes <= 32 && !d->cpu; lanes *= 2) {
-        const double us = cost_spmv(d, a, WEFT_SPMV_ALGO_CSR_LANES, lanes);
+    for (int each = 2; each <= 32 && !d->cpu; each *= 2) {
+        const double us = cost_spmv(d, a, WEFT_SPMV_ALGO_CSR_LANES, each);
         if (us < best) {
             best = us;
             *algo = WEFT_SPMV_ALGO_CSR_LANES;
         }
     }
-    for (size_t i = 0; i < (csr ? 2 : sizeof algos / sizeof *algos); i++) {
+    const size_t all = sizeof algos / sizeof *algos;
+    for (size_t i = 0; i < (csr ? 2 : lanes ? all : all - 2); i++) {
         const double us = cost_spmv(d, a, algos[i], 0);
         if (us < best) {
             best = us;

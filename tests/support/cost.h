@@ -20,8 +20,9 @@ extern const struct cost_device cost_gpu, cost_cpu;
 
 // Microseconds of a product by an algorithm (lanes: of csr_lanes on a GPU); INFINITY: it would be refused.
 double cost_spmv(const struct cost_device *device, const struct weft_csr *a, enum weft_spmv_algo algo, int lanes);
-// The least of all of them, without those that convert where `csr` is set. *algo: which.
-double cost_spmv_best(const struct cost_device *device, const struct weft_csr *a, int csr, enum weft_spmv_algo *algo);
+// The least of all of them, without those that convert where `csr` is set, with panels and nodes where `lanes` is. *algo: which.
+double cost_spmv_best(const struct cost_device *device, const struct weft_csr *a, int csr, int lanes,
+                      enum weft_spmv_algo *algo);
 
 // Bytes for an entry that a transposition moves on a GPU: by scan; by looking for each image in its row.
 double cost_scan_bytes(const struct weft_csr *a);

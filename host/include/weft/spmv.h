@@ -27,10 +27,11 @@ enum weft_spmv_algo {
     WEFT_SPMV_ALGO_SDIA,   // the diagonals of each 32 rows, with masks; as WEFT_SPMV_ALGO_SELL where they do not fit
     WEFT_SPMV_ALGO_CSR_FLAGS, // CSR, tiles of equal entries, sums by bits that say where rows begin (CPU: as csr_merge)
     WEFT_SPMV_ALGO_PANELS,    // cut into columns whose part of x fits local memory (CPU: as WEFT_SPMV_ALGO_SELL16)
-    WEFT_SPMV_ALGO_CSR_HUBS   // as csr_flags, x of columns with many entries in local memory (CPU: as csr_merge)
+    WEFT_SPMV_ALGO_CSR_HUBS,  // as csr_flags, x of columns with many entries in local memory (CPU: as csr_merge)
+    WEFT_SPMV_ALGO_CSR_NODES  // CSR, columns read once for rows that follow each other and have the same
 };
 // "auto" "csr" "csr_scalar" "csr_lanes" "csr_merge" "ell" "sell" "hyb" "coo" "coo_atomic" "csr_fixed" "sell16" "sdia"
-// "csr_flags" "panels" "csr_hubs"
+// "csr_flags" "panels" "csr_hubs" "csr_nodes"
 WEFT_API const char *weft_spmv_algo_name(enum weft_spmv_algo algo);
 WEFT_API weft_status weft_spmv_algo_parse(enum weft_spmv_algo *out, const char *text);
 

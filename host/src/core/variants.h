@@ -65,6 +65,7 @@ extern const struct weft__operation weft__operations[];
     X(segsort) \
     X(spmv_csr) \
     X(spmv_flags) \
+    X(spmv_nodes) \
     X(spmv_ell) \
     X(spmv_sdia) \
     X(spmv_panels) \

@@ -195,7 +195,7 @@ static void spmvs(struct run *r)
 {
     for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++) {
         const enum weft_type t = (enum weft_type)type;
-        for (int algo = WEFT_SPMV_ALGO_CSR; algo <= WEFT_SPMV_ALGO_CSR_HUBS; algo++)
+        for (int algo = WEFT_SPMV_ALGO_CSR; algo <= WEFT_SPMV_ALGO_CSR_NODES; algo++)
             spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.policy.algo = (enum weft_spmv_algo)algo});
         for (int ring = WEFT_SPMV_SEMIRING_MIN_PLUS; ring <= WEFT_SPMV_SEMIRING_MAX_TIMES; ring++)
             spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.problem.semiring = (enum weft_spmv_semiring)ring});

@@ -25,6 +25,7 @@
     X(CSR_FIXED, "csr_fixed", csr_fixed, csr_fixed, 0) \
     X(CSR_FLAGS, "csr_flags", csr_flags, csr_flags_cpu, 0) \
     X(CSR_HUBS, "csr_hubs", csr_hubs, csr_flags_cpu, 0) \
+    X(CSR_NODES, "csr_nodes", csr_nodes, csr_nodes, 0) \
     ALSO("csr_naive") \
     ALSO("csr_private")
 // clang-format on

@@ -151,8 +151,9 @@ static bool sdia_may(const struct weft_spmv_plan *plan, int alike, double paddin
     enum weft_spmv_algo sell;
     if (padding > plan->info.params.format.max_padding)
         return false;
-    if (weft__spmv_is_cpu(plan))
-        return padding <= SDIA_MOST_CPU;
+    if (weft__spmv_is_cpu(plan)) // from memory no more bytes than by CSR
+        return padding <= SDIA_MOST_CPU &&
+               (weft__spmv_cpu_cached(plan) || weft__spmv_diagonals_save(plan, padding) >= 0);
     if (padding > SDIA_ALONE && weft__spmv_x_near(plan) && sell_saves(plan, alike, &sell) > 0 &&
         sell == WEFT_SPMV_ALGO_SELL16)
         return false;
@@ -253,6 +254,23 @@ static int hubs_choose(struct weft_spmv_plan *plan)
     return 1;
 }
 
+// Microseconds that a product by csr_nodes takes less than by CSR; 0: it is not taken. Who gives lanes or ipt means another algorithm. Lanes
+// in local memory, which meet at barriers for the sums of each row, were not timed; a CPU gained in f32 and lost in f64 (docs/log/nodes.md).
+static double nodes_us(const struct weft_spmv_plan *plan)
+{
+    if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_CSR_NODES) || scalar_excluded(plan) ||
+        weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL)
+        return 0;
+    return weft__spmv_nodes_saves_us(plan, weft__spmv_nodes_alike(plan));
+}
+
+// What the products which are expected save beyond the making of its plan; 0: nothing.
+static double nodes_saves(const struct weft_spmv_plan *plan)
+{
+    const double saves = (double)plan->info.params.policy.products * nodes_us(plan);
+    return saves > 0 ? fmax(0, saves - weft__spmv_nodes_make_us(plan)) : 0;
+}
+
 // Microseconds that the making of a plan takes longer than that of csr_lanes: between the medians of 109 patterns on an H100, 100 and 245,
 // and of 91 on H200s, 144 and 364. Products share them, if it is known how many.
 #define MERGE_MAKE_US 120
@@ -288,6 +306,17 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
     size_t best = 0, next = 2; // csr_merge has a cost at all times
     for (size_t i = 1; i < sizeof all / sizeof *all; i++)
         best = all[i].us < all[best].us ? i : best;
+    const double nodes = nodes_us(plan) - weft__spmv_nodes_make_us(plan) * share;
+    if (nodes > 0) {
+        snprintf(
+            info->why, sizeof info->why,
+            "rows of %.1f entries, longest %lld, of which %.2f have the columns of the row before: beside reads of "
+            "x csr_nodes is expected to take %.3g us, %s %.3g%s",
+            weft__spmv_mean_row(plan), (long long)info->max_row, weft__spmv_nodes_alike(plan), all[best].us - nodes,
+            weft_spmv_algo_name(all[best].algo), all[best].us, instead);
+        plan->bound = 1;
+        return WEFT_SPMV_ALGO_CSR_NODES;
+    }
     next = best == next ? 0 : next;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         next = i != best && all[i].us < all[next].us ? i : next;
@@ -309,20 +338,28 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
               gains = plan->a.nnz > 0 && (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
     plan->bound = plan->least = 0;
     if (p->policy.algo == WEFT_SPMV_ALGO_AUTO) {
-        // A CPU tells what each format takes, and the one that saves most is taken; on a GPU the first that saves.
+        // A CPU tells what each format takes, and the one that saves most is taken; on a GPU the first that saves, more than nodes.
         const bool cpu = weft__spmv_is_cpu(plan);
-        const double hyb = fmax(0, hyb_saves(plan)), sell = cpu && gains ? fmax(0, sell_saves(plan, alike, out)) : 0;
+        const double hyb = fmax(0, hyb_saves(plan)), sell = cpu && gains ? fmax(0, sell_saves(plan, alike, out)) : 0,
+                     nodes = nodes_saves(plan);
         int chosen = 0;
         *out = WEFT_SPMV_ALGO_SDIA;
-        weft_status status = gains ? sdia_choose(plan, queue, alike, fmax(hyb, sell), &chosen) : WEFT_OK;
+        weft_status status = gains ? sdia_choose(plan, queue, alike, fmax(nodes, fmax(hyb, sell)), &chosen) : WEFT_OK;
         if (status || chosen)
             return status;
         // Where x is near sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts
         // (uniform:300000,1000,9000000 in f64 on an H100: 0.033 and 0.036 ms).
-        if (!cpu && gains && weft__spmv_x_near(plan) && sell_choose(plan, alike, 0, out) &&
+        if (!cpu && gains && weft__spmv_x_near(plan) && sell_choose(plan, alike, nodes, out) &&
             *out == WEFT_SPMV_ALGO_SELL16)
             return WEFT_OK;
         plan->bound = 0;
+        if (nodes > 0) {
+            if (!gains || !sell_choose(plan, alike, nodes, out)) {
+                plan->bound = 0;
+                *out = csr_choose(plan);
+            }
+            return WEFT_OK;
+        }
         *out = WEFT_SPMV_ALGO_CSR_HUBS;
         if (panels_may(plan) && weft__spmv_hubs_sampled(plan) && hubs_choose(plan))
             return WEFT_OK; // which then compare themselves with panels

@@ -72,6 +72,11 @@ double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
 bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again);
 // Whether they still gain where the work-group that has most has so many entries, as a long part of a row makes it.
 bool weft__spmv_panels_shared(const struct weft_spmv_plan *plan, double again, double fullest);
+// The share of rows that have the columns of the row before, as a sample tells; microseconds that a product by csr_nodes takes less than by CSR
+// on a GPU, where these rows hold so much of the entries, 0: it does not gain; and that its plan takes longer to make than one of csr_lanes.
+double weft__spmv_nodes_alike(const struct weft_spmv_plan *plan);
+double weft__spmv_nodes_saves_us(const struct weft_spmv_plan *plan, double alike);
+double weft__spmv_nodes_make_us(const struct weft_spmv_plan *plan);
 // Whether csr_hubs gains, and the products expected make up for its columns, where this share of the entries lies in hubs that the first
 // cache does not keep by itself.
 bool weft__spmv_hubs_repay(const struct weft_spmv_plan *plan, double share);
@@ -103,6 +108,8 @@ bool weft__spmv_cpu_gains(const struct weft_spmv_plan *plan, enum weft_spmv_algo
 double weft__spmv_cpu_saves(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
                             const struct weft__spmv_load *load);
 double weft__spmv_cpu_hyb_saves(const struct weft_spmv_plan *plan);
+// CPU: whether the last cache holds the matrix.
+bool weft__spmv_cpu_cached(const struct weft_spmv_plan *plan);
 // CPU: whether sliced ELL had better have columns in 16 bits.
 bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan);
 // CPU: whether CSR had better add up rows by blocks of eight entries.

@@ -215,6 +215,11 @@ static double matrix_bytes(const struct weft_spmv_plan *plan)
     return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type));
 }
 
+bool weft__spmv_cpu_cached(const struct weft_spmv_plan *plan)
+{
+    return matrix_bytes(plan) <= cache_bytes(plan);
+}
+
 // Lines of x for each entry of a row.
 static double x_lines(const struct weft_spmv_plan *plan)
 {

@@ -33,6 +33,7 @@ struct weft__spmv_stats {
     int64_t changes; // rows that are not as long as the row before
     int64_t lone;    // as far, of those that are not beside the entry at their place in the row behind either
     int64_t apart;   // 1024 times the share of entries that are not near the diagonal, of every 32nd row, summed
+    int64_t alike;   // 1024 times the rows with the columns of the row before, of one row of every 32, summed
     int64_t fullest; // the most entries of 32 rows side by side
     cl_uint hist[WEFT__SPMV_BINS]; // rows of k entries, the last bin with all longer ones
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUMS 12   // figures of a group
+#define SUMS 13   // figures of a group
 #define NEAR 8    // columns
 #define SPAN 4096 // columns
 #define ROWS 32
@@ -25,6 +25,7 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
         if (s->fullest < sums[g * SUMS + 10])
             s->fullest = sums[g * SUMS + 10];
         s->lone += sums[g * SUMS + 11];
+        s->alike += sums[g * SUMS + 12];
     }
     plan->info.max_row = s->max_row;
     plan->info.empty_rows = s->hist[0];
@@ -68,6 +69,21 @@ static int64_t apart_share(const struct weft_csr *a, int64_t row)
     return 1024 * apart / (last - begin);
 }
 
+static int64_t alike_share(const struct weft_csr *a, int64_t first)
+{
+    const uint32_t rows = a->m - first < ROWS ? (uint32_t)(a->m - first) : ROWS;
+    uint32_t at = (uint32_t)(first / ROWS) * 0x9e3779b1U;
+    at = ((at ^ at >> 15) * 0x85ebca6bU) >> 16;
+    if (rows < 2)
+        return 0;
+    const int64_t row = first + 1 + at % (rows - 1), before = weft_csr_ofs(a, row - 1), begin = weft_csr_ofs(a, row),
+                  end = weft_csr_ofs(a, row + 1), length = end - begin;
+    if (length <= 0 || length != begin - before)
+        return 0;
+    const int64_t compared = length < 32 ? length : 32;
+    return memcmp(a->col + begin, a->col + before, (size_t)compared * sizeof *a->col) ? 0 : 1024;
+}
+
 // Rows first .. first+31, as far as there are any; 0 for those behind.
 static void lengths_read(int64_t *out, const struct weft_csr *a, int64_t first)
 {
@@ -95,6 +111,7 @@ void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *
         out->far += far_share(a, first);
         out->apart += apart_share(a, first);
         out->lone += lone_share(a, first);
+        out->alike += alike_share(a, first);
         lengths_read(most, a, first);
         for (int r = 0; r < ROWS && first + r < a->m; r++) {
             out->hist[most[r] < WEFT__SPMV_BINS ? most[r] : WEFT__SPMV_BINS - 1]++;

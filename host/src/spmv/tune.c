@@ -22,7 +22,7 @@ struct candidate {
     enum weft_spmv_algo algo;
     int lanes; // csr_lanes, csr_merge on a CPU
 };
-#define CANDIDATES_MAX 13
+#define CANDIDATES_MAX 14
 #define SDIA_PADDING   1.8 // elements of sliced DIA for each entry with which it takes as many bytes as CSR
 
 // What was found.
@@ -43,7 +43,8 @@ struct list {
 static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
 {
     const struct weft_spmv_params *asked = &plan->info.params;
-    const int is_csr = algo <= WEFT_SPMV_ALGO_CSR_MERGE || algo == WEFT_SPMV_ALGO_CSR_FLAGS;
+    const int is_csr =
+        algo <= WEFT_SPMV_ALGO_CSR_MERGE || algo == WEFT_SPMV_ALGO_CSR_FLAGS || algo == WEFT_SPMV_ALGO_CSR_NODES;
     if (asked->policy.algo != algo && asked->policy.algo != WEFT_SPMV_ALGO_AUTO &&
         !(asked->policy.algo == WEFT_SPMV_ALGO_CSR && is_csr))
         return 0;
@@ -91,6 +92,8 @@ static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
         list_add(&list, plan, WEFT_SPMV_ALGO_CSR_LANES, lanes < 32 ? lanes * 2 : 32);
     }
     list_add(&list, plan, WEFT_SPMV_ALGO_CSR_SCALAR, 0);
+    if (plan->stats.alike)
+        list_add(&list, plan, WEFT_SPMV_ALGO_CSR_NODES, 0);
     if (sdia <= SDIA_PADDING && sdia <= limit)
         list_add(&list, plan, WEFT_SPMV_ALGO_SDIA, 0);
     if (plan->ctx->schedule == WEFT_SCHEDULE_GPU)
