@@ -231,7 +231,8 @@ static struct weft_csr family_make(enum family family, int64_t m, enum weft_type
 
 static void check_spmv_choice(struct test_device *dev, enum family family, int64_t m, enum weft_type type)
 {
-    const struct cost_device *model = dev->gpu ? &cost_gpu : &cost_cpu;
+    struct cost_device model = dev->gpu ? cost_gpu : cost_cpu;
+    model.joins = dev->gpu && !weft__caps_of(dev->ctx).fence;
     struct weft_csr a = family_make(family, m, type);
     struct weft_device_csr d = {0};
     if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
@@ -243,13 +244,13 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
         struct weft_spmv_info info = {0};
         enum weft_spmv_algo best = WEFT_SPMV_ALGO_AUTO;
         const int panels = weft__caps_of(dev->ctx).lanes != WEFT_LANES_LOCAL; // auto's alone where lanes have shuffles
-        const double least = cost_spmv_best(model, &a, !products, panels, &best);
+        const double least = cost_spmv_best(&model, &a, !products, panels, &best);
         const int made = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
         if (made)
             info = *weft_spmv_plan_info(plan);
         weft_spmv_plan_destroy(&plan);
         const double us =
-            made ? cost_spmv(model, &a, info.params.policy.algo, info.params.gpu.lanes + info.params.cpu.lanes)
+            made ? cost_spmv(&model, &a, info.params.policy.algo, info.params.gpu.lanes + info.params.cpu.lanes)
                  : INFINITY;
         tap_ok(us <= MOST * least, "%s: %s, %lld entries, %s, %d products: %s", dev->name, family_names[family],
                (long long)a.nnz, weft_type_name(type), products,

@@ -144,8 +144,9 @@ static void test_each(struct test_device *dev)
     const int units = dev->ctx->device.compute_units;
     dev->ctx->device.compute_units = 1;
     check(dev, "fem:14,3", WEFT_TYPE_F32, WEFT_SPMV_ALGO_SDIA);
-    check(dev, "fem:14,3", WEFT_TYPE_F64, WEFT_SPMV_ALGO_SELL16);
-    check(dev, "fem:9,6", WEFT_TYPE_F32, WEFT_SPMV_ALGO_SDIA);
+    const bool lanes = dev->ctx->device.lanes != WEFT_LANES_LOCAL; // in hardware: nodes
+    check(dev, "fem:14,3", WEFT_TYPE_F64, lanes ? WEFT_SPMV_ALGO_CSR_NODES : WEFT_SPMV_ALGO_SELL16);
+    check(dev, "fem:9,6", WEFT_TYPE_F32, lanes ? WEFT_SPMV_ALGO_CSR_NODES : WEFT_SPMV_ALGO_SDIA);
     check(dev, "stencil7:30", WEFT_TYPE_F32, WEFT_SPMV_ALGO_SDIA);
     check(dev, "near:9000,300000,40", WEFT_TYPE_F32, WEFT_SPMV_ALGO_SELL);
     dev->ctx->device.compute_units =

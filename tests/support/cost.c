@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cost_device cost_gpu = {0, 132, 4270e3, 3, 0.4, 48}, cost_cpu = {1, 16, 160e3, 10, 0, 0};
+const struct cost_device cost_gpu = {0, 132, 4270e3, 3, 0.4, 48, 0}, cost_cpu = {1, 16, 160e3, 10, 0, 0, 0};
 
 #define TOGETHER     4    // entries that one work-item reads at once
 #define TILE         1000 // rows and entries of a tile of csr_merge
@@ -247,29 +247,29 @@ static double panels_cost(const struct cost_device *d, const struct weft_csr *a,
         for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++)
             empty -= p == weft_csr_ofs(a, i) || a->col[p] / cols != a->col[p - 1] / cols;
     w->launches = 2;
-    w->bytes = ((double)a->nnz + (empty > 0 ? empty : 0)) * (2 + val) + 2 * parts * (val > 4 ? 8 : 4) + vectors;
+    w->bytes = ((double)a->nnz + (empty > 0 ? empty : 0)) * (2 + val) + 2 * parts * (val > 4 ? 8 : 4) + vectors +
+               2.0 * d->units * PANEL_BYTES; // two work-groups of a unit fill their local memory
     return work_us(d, w);
 }
 
-// Bytes that a GPU's second cache moves for reads of an x that the first does not hold: a sector for each entry that does not find its own in
-// what the entry before or the row before read.
-#define FIRST_BYTES  (128 << 10)
+// Bytes that a GPU's second cache moves for reads of an x that the first does not hold: a sector for each entry whose sector is not there, in a
+// cache with one place for each, through which the rows pass in their order.
+#define SECTORS      4096 // 128 KB
 #define SECTOR_BYTES 32
 static double gather_bytes(const struct cost_device *d, const struct weft_csr *a, double val)
 {
+    static int32_t there[SECTORS];
     const int32_t side = SECTOR_BYTES / (int32_t)(val > 4 ? 8 : 4);
-    double apart = 0;
-    if (d->cpu || (double)a->n * val <= FIRST_BYTES)
+    double missed = 0;
+    if (d->cpu)
         return 0;
-    for (int64_t i = 0; i < a->m; i++) {
-        const int64_t begin = weft_csr_ofs(a, i), above = i ? begin - weft_csr_ofs(a, i - 1) : 0;
-        for (int64_t p = begin; p < weft_csr_ofs(a, i + 1); p++) {
-            const int32_t sector = a->col[p] / side;
-            apart += !(p > begin && a->col[p - 1] / side == sector) &&
-                     !(above && p - above < begin && labs((long)(a->col[p - above] / side - sector)) <= 1);
-        }
+    memset(there, -1, sizeof there);
+    for (int64_t p = 0; p < a->nnz; p++) {
+        const int32_t sector = a->col[p] / side;
+        missed += there[sector % SECTORS] != sector;
+        there[sector % SECTORS] = sector;
     }
-    return SECTOR_BYTES * apart;
+    return SECTOR_BYTES * missed;
 }
 
 double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum weft_spmv_algo algo, int lanes)
@@ -306,7 +306,7 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
         w.steps = (m + nnz) / 32 / TOGETHER;
         work_even(&w, a->m + a->nnz < d->units * 16 * 4096 ? (a->m + a->nnz + 4095) / 4096 : d->units * 16);
         // A second launch is on its way while the first one runs: power:3k,3k,20k took no longer by CSR than by sliced ELL.
-        w.launches = d->cpu && is_cut(a, (a->m + a->nnz) / w.count) ? 1.1 : 1;
+        w.launches = d->cpu && is_cut(a, (a->m + a->nnz) / w.count) ? 1.1 : d->joins && is_cut(a, TILE) ? 2 : 1;
         return work_us(d, &w);
     case WEFT_SPMV_ALGO_CSR_NODES: {
         if (d->cpu)

@@ -60,6 +60,11 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // random.
 #define SELL_SAVES_ALIKE 0.25
 #define SELL_SAVES       0.15
+static double sell_share(int alike)
+{
+    return alike ? SELL_SAVES_ALIKE : SELL_SAVES;
+}
+
 // Do a GPU's products take bytes from memory?
 static bool beyond_caches(const struct weft_spmv_plan *plan)
 {
@@ -117,8 +122,8 @@ static bool sell_fills(const struct weft_spmv_plan *plan)
            (beyond_caches(plan) && 32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
 }
 
-// As saves(), of sliced ELL; 0: auto does not take it.
-static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft_spmv_algo *out)
+// As saves(), of sliced ELL, which saves `share`; 0: auto does not take it.
+static double sell_saves(const struct weft_spmv_plan *plan, double share, enum weft_spmv_algo *out)
 {
     const double padding = sell_padding(plan);
     *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
@@ -127,13 +132,13 @@ static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft
          (!sell_fills(plan) || (!scalar_excluded(plan) && weft__spmv_scalar_near(plan)))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
-    return saves(plan, *out, padding, alike ? SELL_SAVES_ALIKE : SELL_SAVES);
+    return saves(plan, *out, padding, share);
 }
 
-static int sell_choose(struct weft_spmv_plan *plan, int alike, double least, enum weft_spmv_algo *out)
+static int sell_choose(struct weft_spmv_plan *plan, double share, double least, enum weft_spmv_algo *out)
 {
     struct weft_spmv_info *info = &plan->info;
-    if (sell_saves(plan, alike, out) <= least)
+    if (sell_saves(plan, share, out) <= least)
         return 0;
     snprintf(info->why, sizeof info->why,
              "%lld runs expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
@@ -154,10 +159,19 @@ static bool sdia_may(const struct weft_spmv_plan *plan, int alike, double paddin
     if (weft__spmv_is_cpu(plan)) // from memory no more bytes than by CSR
         return padding <= SDIA_MOST_CPU &&
                (weft__spmv_cpu_cached(plan) || weft__spmv_diagonals_save(plan, padding) >= 0);
-    if (padding > SDIA_ALONE && weft__spmv_x_near(plan) && sell_saves(plan, alike, &sell) > 0 &&
+    if (padding > SDIA_ALONE && weft__spmv_x_near(plan) && sell_saves(plan, sell_share(alike), &sell) > 0 &&
         sell == WEFT_SPMV_ALGO_SELL16)
         return false;
     return padding <= SELL_PADDING || (beyond_caches(plan) && weft__spmv_diagonals_save(plan, padding) >= SDIA_SAVES);
+}
+
+// The share that sliced DIA saves. Beside another format, of a GPU, what its work-items take for the elements of a row, one step after the other, as
+// well: with few rows these take longer than the bytes (fem:26,4 on an H200: 19.5 us, 13.1 by nodes).
+static double sdia_share(const struct weft_spmv_plan *plan, double padding, double least)
+{
+    const double share = weft__spmv_diagonals_save(plan, padding),
+                 steps = weft__spmv_steps_us(padding * (double)plan->stats.max_row, WEFT__SPMV_STEP_US);
+    return weft__spmv_is_cpu(plan) || least <= 0 ? share : fmin(share, 1 - steps / weft__spmv_csr_us(plan));
 }
 
 // Where rows are long enough by themselves, a sample of the slices tells. `least`: microseconds that another format saves.
@@ -168,13 +182,12 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
     const double rows = 32.0 * ((double)plan->stats.steps[0] - (double)plan->stats.max_row) / (double)plan->a.nnz;
     double padding = 0;
     *chosen = 0;
-    if (denied(plan, WEFT_SPMV_ALGO_SDIA) ||
-        saves(plan, WEFT_SPMV_ALGO_SDIA, 1, weft__spmv_diagonals_save(plan, 1)) <= least ||
+    if (denied(plan, WEFT_SPMV_ALGO_SDIA) || saves(plan, WEFT_SPMV_ALGO_SDIA, 1, sdia_share(plan, 1, least)) <= least ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US) || !sdia_may(plan, alike, rows))
         return WEFT_OK; // it does not pay, a row is too long, or rows that stand together differ in length
     weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
     if (status || !sdia_may(plan, alike, padding) ||
-        saves(plan, WEFT_SPMV_ALGO_SDIA, padding, weft__spmv_diagonals_save(plan, padding)) <= least)
+        saves(plan, WEFT_SPMV_ALGO_SDIA, padding, sdia_share(plan, padding, least)) <= least)
         return status;
     snprintf(info->why, sizeof info->why,
              "%lld runs expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
@@ -264,6 +277,20 @@ static double nodes_us(const struct weft_spmv_plan *plan)
     return weft__spmv_nodes_saves_us(plan, weft__spmv_nodes_alike(plan));
 }
 
+// The share that sliced ELL saves of rows that have the columns of the row before: no more than of others, but for columns in 16 bits of rows that are
+// no longer than this, from memory as far as a second cache helps, where x is not read all over. There it saved 0.36 to 0.53, elsewhere 0.44 at most.
+#define NODES_SELL_SAVES 0.4
+#define NODES_SELL_ROW   64
+#define NODES_SELL_US    40.0
+#define NODES_SELL_APART 0.5
+static double nodes_sell_share(const struct weft_spmv_plan *plan)
+{
+    return sell_narrow(plan) && weft__spmv_mean_row(plan) < NODES_SELL_ROW && beyond_caches(plan) &&
+                   weft__spmv_csr_us(plan) <= NODES_SELL_US && weft__spmv_apart(plan) <= NODES_SELL_APART
+               ? NODES_SELL_SAVES
+               : SELL_SAVES;
+}
+
 // What the products which are expected save beyond the making of its plan; 0: nothing.
 static double nodes_saves(const struct weft_spmv_plan *plan)
 {
@@ -340,31 +367,32 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
     if (p->policy.algo == WEFT_SPMV_ALGO_AUTO) {
         // A CPU tells what each format takes, and the one that saves most is taken; on a GPU the first that saves, more than nodes.
         const bool cpu = weft__spmv_is_cpu(plan);
-        const double hyb = fmax(0, hyb_saves(plan)), sell = cpu && gains ? fmax(0, sell_saves(plan, alike, out)) : 0,
+        const double hyb = fmax(0, hyb_saves(plan)),
+                     sell = cpu && gains ? fmax(0, sell_saves(plan, sell_share(alike), out)) : 0,
                      nodes = nodes_saves(plan);
         int chosen = 0;
         *out = WEFT_SPMV_ALGO_SDIA;
         weft_status status = gains ? sdia_choose(plan, queue, alike, fmax(nodes, fmax(hyb, sell)), &chosen) : WEFT_OK;
         if (status || chosen)
             return status;
-        // Where x is near sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts
-        // (uniform:300000,1000,9000000 in f64 on an H100: 0.033 and 0.036 ms).
-        if (!cpu && gains && weft__spmv_x_near(plan) && sell_choose(plan, alike, nodes, out) &&
-            *out == WEFT_SPMV_ALGO_SELL16)
-            return WEFT_OK;
-        plan->bound = 0;
         if (nodes > 0) {
-            if (!gains || !sell_choose(plan, alike, nodes, out)) {
+            if (!gains || !sell_choose(plan, nodes_sell_share(plan), nodes, out)) {
                 plan->bound = 0;
                 *out = csr_choose(plan);
             }
             return WEFT_OK;
         }
+        // Where x is near sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts
+        // (uniform:300000,1000,9000000 in f64 on an H100: 0.033 and 0.036 ms).
+        if (!cpu && gains && weft__spmv_x_near(plan) && sell_choose(plan, sell_share(alike), 0, out) &&
+            *out == WEFT_SPMV_ALGO_SELL16)
+            return WEFT_OK;
+        plan->bound = 0;
         *out = WEFT_SPMV_ALGO_CSR_HUBS;
         if (panels_may(plan) && weft__spmv_hubs_sampled(plan) && hubs_choose(plan))
             return WEFT_OK; // which then compare themselves with panels
         *out = WEFT_SPMV_ALGO_PANELS;
-        if (panels_choose(plan) || (gains && sell_choose(plan, alike, hyb, out)))
+        if (panels_choose(plan) || (gains && sell_choose(plan, sell_share(alike), hyb, out)))
             return WEFT_OK;
         *out = WEFT_SPMV_ALGO_HYB;
         if (hyb_choose(plan))

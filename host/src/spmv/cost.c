@@ -557,9 +557,14 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
     return CONVERT_US + CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
 }
 
+double weft__spmv_steps_us(double longest, double step_us)
+{
+    return longest / STEP * step_us;
+}
+
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)
 {
-    return weft__spmv_is_cpu(plan) || longest / STEP * step_us <= LAUNCH_US + weft__spmv_csr_us(plan);
+    return weft__spmv_is_cpu(plan) || weft__spmv_steps_us(longest, step_us) <= LAUNCH_US + weft__spmv_csr_us(plan);
 }
 
 int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)

@@ -90,7 +90,8 @@ bool weft__spmv_hubs_sampled(const struct weft_spmv_plan *plan);
 double weft__spmv_csr_us(const struct weft_spmv_plan *plan);
 double weft__spmv_convert_us(const struct weft_spmv_plan *plan);
 double weft__spmv_diagonals_save(const struct weft_spmv_plan *plan, double padding);
-// Whether a row of `longest` elements in a sliced format takes no longer than CSR.
+// Microseconds of a row of `longest` elements in a sliced format, and whether these are no more than CSR takes.
+double weft__spmv_steps_us(double longest, double step_us);
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us);
 // What a sliced format has to do.
 struct weft__spmv_load {

@@ -4,14 +4,18 @@
 
 #include <math.h>
 
-// Rows of a node for which columns are read once, at most (nodes.c); the share of the bytes of these columns that a product saves, of the
-// time of CSR; entries of a row on average, with fewer of which nodes gain nothing; and microseconds in which CSR moves its bytes, with less
-// than which a launch takes as long.
-#define NODES_MOST  8.0
-#define NODES_SAVES 0.8
-#define NODES_ROW   16
-#define NODES_LEAST 2.5
-#define NODES_GAIN  0.05 // of the time of CSR, at least
+// Rows of a node for which columns are read once, at most (nodes.c); how many times the time of the bytes of these columns a product saves, with
+// values of four and of eight bytes; entries of a row on average, with fewer of which nodes gain nothing; and microseconds in which CSR moves
+// its bytes, with less than which a launch takes as long. With values of four bytes nodes whose x is read far apart save less: of an H200's
+// 132 units, microseconds of a thousand.
+#define NODES_MOST       8.0
+#define NODES_SAVES      1.0
+#define NODES_SAVES_WIDE 1.5
+#define NODES_ROW        16
+#define NODES_LEAST      2.5
+#define NODES_GAIN       0.05 // of the time of CSR, at least
+#define NODE_FAR_US      0.093
+#define H200_UNITS       132.0
 // The lanes of a node have so many of its columns in a step, and wait for memory.
 #define NODES_STEP    64
 #define NODES_STEP_US 0.5
@@ -28,8 +32,12 @@ double weft__spmv_nodes_alike(const struct weft_spmv_plan *plan)
 
 double weft__spmv_nodes_saves_us(const struct weft_spmv_plan *plan, double alike)
 {
-    const double us = weft__spmv_csr_us(plan), columns = fmin(alike, 1 - 1 / NODES_MOST) * 4 * (double)plan->a.nnz,
-                 saves = NODES_SAVES * weft__spmv_bytes_us(plan, columns);
+    const bool wide = weft_type_bytes(plan->a.type) == 8;
+    const double us = weft__spmv_csr_us(plan), shared = fmin(alike, 1 - 1 / NODES_MOST),
+                 nodes = (1 - shared) * (double)plan->a.m * 1e-3 * H200_UNITS / plan->ctx->device.compute_units,
+                 columns = weft__spmv_bytes_us(plan, shared * 4 * (double)plan->a.nnz),
+                 saves = wide ? NODES_SAVES_WIDE * columns
+                              : NODES_SAVES * columns - NODE_FAR_US * weft__spmv_far_share(plan) * nodes;
     if (weft__spmv_mean_row(plan) < NODES_ROW || us < NODES_LEAST ||
         (double)plan->stats.max_row / NODES_STEP * NODES_STEP_US > LAUNCH_US + us)
         return 0;
