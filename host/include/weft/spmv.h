@@ -106,10 +106,10 @@ struct weft_spmv_params {
     // Tuning, 0: from the tables. A value outside what the algorithm and device allow is WEFT_EINVAL. Those of the schedule
     // that does not run are not looked at.
     struct {
-        int lanes; // csr_lanes: work-items per row, a power of two, 2..32
+        int lanes; // csr_lanes, csr_nodes: work-items per row, per node, a power of two, 2..32
         int wg;    // work-items per work-group
         int ipt;   // entries per work-item at a time; of csr_scalar rows of a block, 1: none
-        int rows;  // sdia: rows per work-item at a time, 1..4
+        int rows;  // sdia: rows per work-item at a time, 1..4; csr_nodes: rows of a node at most, 1..8
         int read;  // 1: entries as any data; 2: marked to leave the caches first; 3: past the first cache. A hint.
     } gpu;
     struct {
