@@ -6,9 +6,9 @@
 // Mapping: 1-D; group g owns nodes g*WG/LPR .., then as many further on, until `nodes`; lane l of a node takes entries l, l + LPR, ... of
 //          each of its rows.
 // Local:   WG accumulators where lanes have no shuffle, else none.
-// Needs:   LPR a power of two, 2 .. 32; WG a multiple of 32; IPT 1 .. 4; ROWS 1 .. 8, the most of a node; begin of spmv/nodes_find.cl.
+// Needs:   LPR a power of two, 2 .. 32; WG a multiple of 32; IPT 1 .. 4; ROWS 1 .. 8, the most of a node; node of spmv/nodes_find.cl.
 // Gives:   y.
-// Order:   each lane from the left, then pairs of lanes at distance LPR/2 .. 1; repeatable for one LPR.
+// Order:   each lane from the left, then pairs of lanes at distance 1 .. LPR/2; repeatable for one LPR.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
@@ -22,8 +22,9 @@
 #ifndef WEFT_ROWS
 #error "WEFT_ROWS: rows of a node, at most"
 #endif
-#define FOLDED(d)                                                                                                      \
-    (WEFT_LPR / 2 > 8 * (d) ? 4u : WEFT_LPR / 2 > 4 * (d) ? 3u : WEFT_LPR / 2 > 2 * (d) ? 2u : WEFT_LPR / 2 > (d))
+#if WEFT_ROWS < 1 || WEFT_ROWS > 8 || WEFT_IPT < 1 || WEFT_IPT > 4
+#error "WEFT_ROWS: 1 to 8; WEFT_IPT: 1 to 4"
+#endif
 #if WEFT_LPR < 2 || WEFT_LPR > 32 || (WEFT_LPR & (WEFT_LPR - 1)) || WEFT_WG % 32
 #error "WEFT_LPR: a power of two, 2 to 32; WEFT_WG: a multiple of 32"
 #endif
@@ -48,9 +49,9 @@ WEFT_INLINE void step_read(struct step *s, __global const idx_t *col, __global c
     }
 }
 
-// The sums of `have` rows, a constant, of lanes at distance d: the lanes of either half keep every second one. *row: its bit `bit` says which;
-// where one is left, all have it. Returns how many each lane has now.
-WEFT_INLINE int lanes_fold(acc_t *sum, int have, uint d, uint lane, uint bit, uint *row, __local acc_t *mem)
+// The sums of `have` rows, a constant, of lanes at distance d: the lanes of which bit d is set keep every second one, the others the rest. *row: its bit
+// d says which; where one row is left, all have it. Returns how many each lane has now.
+WEFT_INLINE int lanes_fold(acc_t *sum, int have, uint d, uint lane, uint *row, __local acc_t *mem)
 {
     const uint upper = (lane & d) != 0u;
 #pragma unroll
@@ -61,8 +62,8 @@ WEFT_INLINE int lanes_fold(acc_t *sum, int have, uint d, uint lane, uint bit, ui
         }
     if (have % 2)
         sum[have / 2] = plus(sum[have - 1], acc_get(sum[have - 1], lane_id() ^ d, (__local uint *)mem));
-    // Of the lanes that have one row alone the first of either half writes it.
-    *row |= have > 1 ? upper << bit : upper ? WEFT_ROWS : 0u;
+    // Of the lanes that have one row alone the first writes it.
+    *row |= have > 1 ? lane & d : upper ? WEFT_ROWS : 0u;
     return (have + 1) / 2;
 }
 
@@ -104,19 +105,19 @@ WEFT_KERNEL void spmv_csr_nodes(__global const idx_t *restrict col, __global con
         }
         uint row = 0u; // in the node
         int have = WEFT_ROWS;
-#if WEFT_LPR > 16
-        have = lanes_fold(sum, have, 16u, lane, 0u, &row, mem);
-#endif
-#if WEFT_LPR > 8
-        have = lanes_fold(sum, have, 8u, lane, FOLDED(8), &row, mem);
+        have = lanes_fold(sum, have, 1u, lane, &row, mem);
+#if WEFT_LPR > 2
+        have = lanes_fold(sum, have, 2u, lane, &row, mem);
 #endif
 #if WEFT_LPR > 4
-        have = lanes_fold(sum, have, 4u, lane, FOLDED(4), &row, mem);
+        have = lanes_fold(sum, have, 4u, lane, &row, mem);
 #endif
-#if WEFT_LPR > 2
-        have = lanes_fold(sum, have, 2u, lane, FOLDED(2), &row, mem);
+#if WEFT_LPR > 8
+        have = lanes_fold(sum, have, 8u, lane, &row, mem);
 #endif
-        have = lanes_fold(sum, have, 1u, lane, FOLDED(1), &row, mem);
+#if WEFT_LPR > 16
+        have = lanes_fold(sum, have, 16u, lane, &row, mem);
+#endif
 #pragma unroll
         for (int i = 0; i < (WEFT_ROWS + WEFT_LPR - 1) / WEFT_LPR; i++) // several where a node has more rows than lanes
             if ((uint)(i * WEFT_LPR) + row < rows)

@@ -3,16 +3,19 @@
 // Source:  as spmv/csr_nodes.cl.
 // Mapping: 1-D; work-item g owns nodes g*chunk .. (g+1)*chunk-1.
 // Local:   none.
-// Needs:   ROWS 1 .. 4, the most of a node; begin of spmv/nodes_find.cl.
+// Needs:   ROWS 1 .. 4, the most of a node; node of spmv/nodes_find.cl.
 // Gives:   y.
-// Order:   entries p, p + 8, ... of the part of a row that eights fill, then pairs at distance 4 .. 1, then the rest from the left;
-//          repeatable.
+// Order:   with sums of 4 bytes entries p, p + 8, ... of the part of a row that eights fill, then pairs at distance 4 .. 1, with sums of 8 bytes
+//          fours and distance 2, 1; the rest of the row from the left is added to that. Repeatable.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
 #endif
 #ifndef WEFT_ROWS
 #error "WEFT_ROWS: rows of a node, at most"
+#endif
+#if WEFT_ROWS < 1 || WEFT_ROWS > 4
+#error "WEFT_ROWS: 1 to 4"
 #endif
 // Columns side by side: a vector of sums.
 #if ACC_WORDS == 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes: rows that follow each other and have the same columns, at most WEFT_ROWS of them, within blocks of BLOCK rows.
+// Nodes: rows that follow each other and have the same columns, at most `rows` of them, within blocks of BLOCK rows.
 // Source:  the "inodes" of PETSc (S. Balay et al., PETSc/TAO Users Manual, ANL-21/39); the passes are ours.
 // Mapping: nodes_alike: 1-D; a block per work-group, then strides by the number of groups; LPR work-items compare a row. The others: a
 //          block per work-item, then strides by the global size.
@@ -15,6 +15,9 @@
 #endif
 #ifndef WEFT_LPR
 #error "WEFT_LPR: work-items that compare a row"
+#endif
+#if WEFT_WG % WEFT_LPR
+#error "WEFT_LPR: it divides WEFT_WG"
 #endif
 #define BLOCK   120       // a multiple of the sizes of nodes that are usual: a node of such a size lies in one block
 #define LONGEST (1 << 28) // entries of a row alike, at most, so that those of a node are counted in 32 bits
@@ -33,6 +36,7 @@ WEFT_INLINE bool row_alike(__global const ofs_t *row_ptr, __global const idx_t *
     return true;
 }
 
+// Rows that have the columns of the row before, and figures of them.
 WEFT_KERNEL void nodes_alike(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                              __global uchar *restrict alike, __global long *restrict figures, idx_t m, ofs_t nnz)
 {
@@ -76,6 +80,7 @@ WEFT_KERNEL void nodes_alike(__global const ofs_t *restrict row_ptr, __global co
     }
 }
 
+// Nodes of each block.
 WEFT_KERNEL void nodes_count(__global const uchar *restrict alike, __global long *restrict size, idx_t m, uint blocks,
                              uint rows)
 {
@@ -91,20 +96,23 @@ WEFT_KERNEL void nodes_count(__global const uchar *restrict alike, __global long
     }
 }
 
-// Node k: x, y: where its first row begins, of 60 bits, and above them its rows; z: entries of a row; w: the first row.
+// Words 4*k .. of node k: where its first row begins, of 60 bits, and above them its rows; entries of a row; the first row.
 WEFT_KERNEL void nodes_write(__global const ofs_t *restrict row_ptr, __global const uchar *restrict alike,
-                             __global const long *restrict size, __global uint4 *restrict node, idx_t m, uint blocks,
+                             __global const long *restrict size, __global uint *restrict node, idx_t m, uint blocks,
                              uint rows)
 {
     for (ulong b = get_global_id(0); b < blocks; b += get_global_size(0)) {
         const long last = min((long)(b + 1) * BLOCK, (long)m);
-        long at = size[b];
-        for (long row = (long)b * BLOCK; row < last;) {
+        __global uint *to = node + 4 * size[b];
+        for (long row = (long)b * BLOCK; row < last; to += 4) {
             uint run = 1u;
             while (run < rows && row + run < last && alike[row + run])
                 run++;
-            const ulong begin = (ulong)row_ptr[row] | (ulong)run << 60;
-            node[at++] = (uint4)((uint)begin, (uint)(begin >> 32), (uint)(row_ptr[row + 1] - row_ptr[row]), (uint)row);
+            const ulong begin = ((ulong)row_ptr[row] & ((1ul << 60) - 1ul)) | (ulong)run << 60;
+            to[0] = (uint)begin;
+            to[1] = (uint)(begin >> 32);
+            to[2] = (uint)(row_ptr[row + 1] - row_ptr[row]);
+            to[3] = (uint)row;
             row += run;
         }
     }

@@ -199,6 +199,33 @@ def test_plots(folder):
        os.path.exists(os.path.join(folder, "p-b-f32-histogram.svg")), "boxes and histograms", err)
 
 
+def test_nodes_fit(folder):
+    """Times made from known constants give these back."""
+    script = os.path.join(SCRIPTS, "nodes_fit.py")
+    rng, figures, times = random.Random(9), [], []
+    for k in range(40):
+        m, mean, alike, far = rng.randint(100000, 900000), rng.randint(20, 120), rng.uniform(0.3, 0.8), rng.uniform(0, 0.5)
+        blocks, name = math.ceil(m / 32), f"m{k}"
+        figures.append({"matrix": name, "m": m, "n": m, "nnz": m * mean, "max_row": mean, "empty": 0, "single": 0,
+                        "far": int(1024 * far * blocks), "alike": int(1024 * alike * blocks)})
+        for kind, of_columns, of_nodes in (("f32", 0.9, 0.05), ("f64", 1.4, 0.0)):
+            saved = of_columns * alike * 4 * m * mean / (32300.0 * 132) - of_nodes * (1 - alike) * m * 1e-3 * far
+            for algo, us in (("csr_lanes", 300.0), ("csr_flags", 310.0), ("csr_nodes", 300.0 - saved)):
+                times.append({"matrix": name, "type": kind, "op": "spmv", "backend": "opencl", "algo": algo, "b2b_ms": us * 1e-3,
+                              "verified": True})
+    known, timed = write(os.path.join(folder, "figures.json"), figures), write(os.path.join(folder, "times.json"), times)
+    code, out, err = run(sys.executable, script, known, timed)
+    ok(code == 0 and not err and "f32, 40 cases: 0.900 of the columns, 0.050 us" in out and "f64, 40 cases: 1.400 of the columns" in out,
+       "what nodes save comes back", out, err)
+    code, _, err = run(sys.executable, script, known)
+    ok(code == 2 and err.count("\n") == 1, "figures alone are refused in one line", code, err)
+    bad = write(os.path.join(folder, "bad.json"), [{key: value for key, value in figures[0].items() if key != "alike"}])
+    code, _, err = run(sys.executable, script, bad, timed)
+    ok(code == 2 and "alike" in err and err.count("\n") == 1, "figures without rows alike are refused", code, err)
+    code, _, err = run(sys.executable, script, known, write(os.path.join(folder, "none.json"), times[:1]))
+    ok(code == 2 and "no matrix in f32" in err, "times without nodes are refused", code, err)
+
+
 def test_csr_fit(folder):
     """Times made from known constants give these back; records are joined, and parts kept apart."""
     script = os.path.join(SCRIPTS, "csr_fit.py")
@@ -343,6 +370,7 @@ def main():
         test_wrong()
         test_special(folder)
         test_plots(folder)
+        test_nodes_fit(folder)
         test_csr_fit(folder)
         test_cpu_fit(folder)
         test_fit(folder)

@@ -159,15 +159,20 @@ static void test_choice(struct test_device *dev)
         int64_t rows, entries, products;
         int alike, longest; // of 1024 rows those with the columns of the row before
         bool nodes;
+        int rows_given, lanes_given;
     } cases[] = {
-        {"1000 products", WEFT_SPMV_ALGO_AUTO, 100000, 8000000, 1000, 680, 81, true},
-        {"CSR, products not known", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 0, 680, 81, true},
-        {"products not known", WEFT_SPMV_ALGO_AUTO, 100000, 8000000, 0, 680, 81, true},
-        {"10 products", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 10, 680, 81, false},
-        {"few rows alike", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 0, 60, 81, false},
-        {"short rows", WEFT_SPMV_ALGO_CSR, 1000000, 8000000, 0, 680, 9, false},
-        {"few entries", WEFT_SPMV_ALGO_CSR, 10000, 800000, 0, 680, 81, false},
-        {"a long row", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 0, 680, 8000, false},
+        {"1000 products", WEFT_SPMV_ALGO_AUTO, 100000, 8000000, 1000, 680, 81, true, 0, 0},
+        {"CSR, products not known", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 0, 680, 81, true, 0, 0},
+        {"products not known", WEFT_SPMV_ALGO_AUTO, 100000, 8000000, 0, 680, 81, true, 0, 0},
+        {"10 products", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 10, 680, 81, false, 0, 0},
+        {"few rows alike", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 0, 60, 81, false, 0, 0},
+        {"short rows", WEFT_SPMV_ALGO_CSR, 1000000, 8000000, 0, 680, 9, false, 0, 0},
+        {"few entries", WEFT_SPMV_ALGO_CSR, 10000, 800000, 0, 680, 81, false, 0, 0},
+        {"a long row", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 0, 680, 8000, false, 0, 0},
+        {"rows of 17", WEFT_SPMV_ALGO_CSR, 400000, 6800000, 0, 680, 40, true, 0, 0},
+        {"a long row, whose node has eight lanes", WEFT_SPMV_ALGO_CSR, 400000, 6800000, 0, 680, 2000, false, 0, 0},
+        {"rows of a node given", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 0, 680, 81, false, 2, 0},
+        {"lanes given", WEFT_SPMV_ALGO_CSR, 100000, 8000000, 0, 680, 81, false, 0, 4},
     };
     const int units = dev->ctx->device.compute_units;
     const enum weft_lanes lanes = dev->ctx->device.lanes;
@@ -178,8 +183,10 @@ static void test_choice(struct test_device *dev)
         plan.a = (struct weft_device_csr){.m = m, .n = m, .nnz = cases[i].entries};
         plan.x_size = plan.y_size = m;
         plan.info.schedule = dev->ctx->schedule;
-        plan.info.params = (struct weft_spmv_params){.policy = {.algo = cases[i].asked, .products = cases[i].products},
-                                                     .format.max_padding = 4};
+        plan.info.params =
+            (struct weft_spmv_params){.policy = {.algo = cases[i].asked, .products = cases[i].products},
+                                      .format.max_padding = 4,
+                                      .gpu = {.rows = cases[i].rows_given, .lanes = cases[i].lanes_given}};
         plan.stats.far = plan.stats.lone = 100 * ((m + 31) / 32);
         plan.stats.alike = cases[i].alike * ((m + 31) / 32);
         plan.info.max_row = plan.stats.max_row = cases[i].longest;
@@ -230,6 +237,25 @@ static void test_bound(struct test_device *dev, const char *spec, bool kept)
     weft_csr_free(&a);
 }
 
+// What the tables do not allow.
+static void test_refused(struct test_device *dev)
+{
+    static const struct weft_spmv_params refused[] = {
+        {.policy.algo = WEFT_SPMV_ALGO_CSR_NODES, .gpu.rows = 9},
+        {.policy.algo = WEFT_SPMV_ALGO_CSR_NODES, .gpu.lanes = 3},
+        {.policy.algo = WEFT_SPMV_ALGO_CSR_NODES, .gpu.wg = 48},
+        {.policy.algo = WEFT_SPMV_ALGO_CSR_NODES, .gpu.ipt = 5},
+    };
+    struct test_problem p = test_problem_of(dev, &rng, 50, 40, length, WEFT_TYPE_F32, WEFT_OFS_32);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct weft_spmv_plan *plan = NULL;
+        const weft_status status = weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &p.d, &refused[i]);
+        tap_ok(status == WEFT_EINVAL && !plan, "%s: %s", dev->name, status ? test_error(dev) : "not refused");
+        weft_spmv_plan_destroy(&plan);
+    }
+    test_problem_free(&p);
+}
+
 static void test_each(struct test_device *dev)
 {
     for (size_t k = 0; k < sizeof products / sizeof *products; k++)
@@ -237,6 +263,7 @@ static void test_each(struct test_device *dev)
     if (!dev->gpu)
         return;
     test_choice(dev);
+    test_refused(dev);
     if (dev->checker)
         return;
     test_bound(dev, "fem:10,3", true);

@@ -158,7 +158,7 @@ static struct weft_spmv_params spmv_params(struct soak *s)
 {
     struct weft_spmv_params p = {.format.max_padding = 1e6};
     const int64_t form = draw_below(&s->kind, 8);
-    p.policy.algo = (enum weft_spmv_algo)draw_below(&s->kind, WEFT_SPMV_ALGO_CSR_HUBS + 1);
+    p.policy.algo = (enum weft_spmv_algo)draw_below(&s->kind, WEFT_SPMV_ALGO_CSR_NODES + 1);
     if (form == 0)
         p.problem.semiring = (enum weft_spmv_semiring)draw_below(&s->kind, WEFT_SPMV_SEMIRING_MAX_TIMES + 1);
     if (form == 1)

@@ -267,16 +267,19 @@ static int hubs_choose(struct weft_spmv_plan *plan)
     return 1;
 }
 
-// Microseconds that a product by csr_nodes takes less than by CSR; 0: it is not taken. Who gives lanes or ipt means another algorithm. Lanes
-// in local memory, which meet at barriers for the sums of each row, were not timed; a CPU gained in f32 and lost in f64 (docs/log/nodes.md).
+// Microseconds that a product by csr_nodes takes less than by CSR; 0: it is not taken. Who gives lanes, ipt or rows means another algorithm. Lanes
+// in local memory, which meet at barriers for the sums of each row, were not timed; a CPU gained on some patterns and lost on others
+// (docs/log/nodes.md).
 static double nodes_us(const struct weft_spmv_plan *plan)
 {
     if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_CSR_NODES) || scalar_excluded(plan) ||
-        weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL)
+        plan->info.params.gpu.rows || weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL)
         return 0;
     return weft__spmv_nodes_saves_us(plan, weft__spmv_nodes_alike(plan));
 }
 
+// The share of rows with the columns of the row before from which on nodes come before panels.
+#define NODES_ALIKE 0.4
 // The share that sliced ELL saves of rows that have the columns of the row before: no more than of others, but for columns in 16 bits of rows that are
 // no longer than this, from memory as far as a second cache helps, where x is not read all over. There it saved 0.36 to 0.53, elsewhere 0.44 at most.
 #define NODES_SELL_SAVES 0.4
@@ -307,9 +310,10 @@ static double nodes_saves(const struct weft_spmv_plan *plan)
 static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
-    const char *instead = plan->crowded  ? "; the device has no memory for a conversion"
-                          : plan->denied ? "; converted it would take longer"
-                                         : "";
+    const bool converts = plan->denied & ~(1U << WEFT_SPMV_ALGO_CSR_NODES);
+    const char *instead = !converts       ? ""
+                          : plan->crowded ? "; the device has no memory for a conversion"
+                                          : "; converted it would take longer";
     if (weft__spmv_is_cpu(plan)) {
         const bool whole = weft__spmv_cpu_whole(plan);
         snprintf(info->why, sizeof info->why,
@@ -365,7 +369,7 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
               gains = plan->a.nnz > 0 && (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
     plan->bound = plan->least = 0;
     if (p->policy.algo == WEFT_SPMV_ALGO_AUTO) {
-        // A CPU tells what each format takes, and the one that saves most is taken; on a GPU the first that saves, more than nodes.
+        // A CPU tells what each format takes, and the one that saves most is taken; on a GPU the first that saves.
         const bool cpu = weft__spmv_is_cpu(plan);
         const double hyb = fmax(0, hyb_saves(plan)),
                      sell = cpu && gains ? fmax(0, sell_saves(plan, sell_share(alike), out)) : 0,
@@ -375,7 +379,7 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
         weft_status status = gains ? sdia_choose(plan, queue, alike, fmax(nodes, fmax(hyb, sell)), &chosen) : WEFT_OK;
         if (status || chosen)
             return status;
-        if (nodes > 0) {
+        if (nodes > 0 && (weft__spmv_nodes_alike(plan) >= NODES_ALIKE || !panels_may(plan))) {
             if (!gains || !sell_choose(plan, nodes_sell_share(plan), nodes, out)) {
                 plan->bound = 0;
                 *out = csr_choose(plan);

@@ -75,6 +75,8 @@ bool weft__spmv_panels_shared(const struct weft_spmv_plan *plan, double again, d
 // The share of rows that have the columns of the row before, as a sample tells; microseconds that a product by csr_nodes takes less than by CSR
 // on a GPU, where these rows hold so much of the entries, 0: it does not gain; and that its plan takes longer to make than one of csr_lanes.
 double weft__spmv_nodes_alike(const struct weft_spmv_plan *plan);
+// Lanes of a node, where there are so many; more of them where they would not fill the device.
+int weft__spmv_nodes_lanes(const struct weft_spmv_plan *plan, double nodes);
 double weft__spmv_nodes_saves_us(const struct weft_spmv_plan *plan, double alike);
 double weft__spmv_nodes_make_us(const struct weft_spmv_plan *plan);
 // Whether csr_hubs gains, and the products expected make up for its columns, where this share of the entries lies in hubs that the first

@@ -16,11 +16,13 @@
 #define NODES_GAIN       0.05 // of the time of CSR, at least
 #define NODE_FAR_US      0.093
 #define H200_UNITS       132.0
-// The lanes of a node have so many of its columns in a step, and wait for memory.
-#define NODES_STEP    64
-#define NODES_STEP_US 0.5
-#define LAUNCH_US     3.0
-// What a plan takes longer to make than that of csr_lanes: microseconds, and times of a product by CSR. 136 plans took 160 to 480 us.
+// Each lane of a node takes two of its columns in a step, and waits for memory.
+#define STEP      2
+#define STEP_US   0.5
+#define LAUNCH_US 3.0
+// Entries of a mean row for each lane: twice and half as many lanes took up to 1.3 times as long.
+#define LANES_ROW 5
+// What a plan takes longer to make than that of csr_lanes: microseconds, and times of a product by CSR. 151 plans took 170 to 600 us.
 #define MAKE_US       220.0
 #define MAKE_PRODUCTS 5.0
 
@@ -30,16 +32,26 @@ double weft__spmv_nodes_alike(const struct weft_spmv_plan *plan)
     return blocks > 0 ? (double)plan->stats.alike / 1024 / blocks : 0;
 }
 
+int weft__spmv_nodes_lanes(const struct weft_spmv_plan *plan, double nodes)
+{
+    const double full = 1024.0 * plan->ctx->device.compute_units;
+    int lanes = 2;
+    while (lanes < 32 && (LANES_ROW * lanes <= weft__spmv_mean_row(plan) || lanes * nodes < full))
+        lanes *= 2;
+    return lanes;
+}
+
 double weft__spmv_nodes_saves_us(const struct weft_spmv_plan *plan, double alike)
 {
     const bool wide = weft_type_bytes(plan->a.type) == 8;
     const double us = weft__spmv_csr_us(plan), shared = fmin(alike, 1 - 1 / NODES_MOST),
-                 nodes = (1 - shared) * (double)plan->a.m * 1e-3 * H200_UNITS / plan->ctx->device.compute_units,
+                 nodes = (1 - shared) * (double)plan->a.m,
                  columns = weft__spmv_bytes_us(plan, shared * 4 * (double)plan->a.nnz),
-                 saves = wide ? NODES_SAVES_WIDE * columns
-                              : NODES_SAVES * columns - NODE_FAR_US * weft__spmv_far_share(plan) * nodes;
-    if (weft__spmv_mean_row(plan) < NODES_ROW || us < NODES_LEAST ||
-        (double)plan->stats.max_row / NODES_STEP * NODES_STEP_US > LAUNCH_US + us)
+                 lost = NODE_FAR_US * weft__spmv_far_share(plan) * nodes * 1e-3 * H200_UNITS /
+                        plan->ctx->device.compute_units,
+                 saves = wide ? NODES_SAVES_WIDE * columns : NODES_SAVES * columns - lost,
+                 longest = (double)plan->stats.max_row / (STEP * weft__spmv_nodes_lanes(plan, nodes)) * STEP_US;
+    if (weft__spmv_mean_row(plan) < NODES_ROW || us < NODES_LEAST || longest > LAUNCH_US + us)
         return 0;
     return saves >= NODES_GAIN * (LAUNCH_US + us) ? saves : 0;
 }

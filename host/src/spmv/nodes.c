@@ -2,12 +2,14 @@
 // csr_nodes: CSR by nodes, rows that follow each other and have the same columns, which are read once for all of them.
 //
 //     pass            reads              writes                              form of an entry on its way    buffers
-//     nodes_alike     row_ptr, col       rows with the columns of the last   column                         alike, figures
+//     nodes_alike     row_ptr, col       rows that have the columns of the   column                         alike, figures
+//                                        row before
 //     nodes_count     alike              nodes of blocks of rows             (rows alone)                   size
 //     scan            size               nodes before each block             (blocks alone)                 size
-//     nodes_write     alike, size        first rows of nodes                 (rows alone)                   begin
+//     nodes_write     row_ptr, alike,    nodes                               (rows alone)                   node
+//                     size
 //   and for each SpMV
-//     spmv_csr_nodes  CSR, begin, x      y                                   products, sums of rows         begin
+//     spmv_csr_nodes  col, val, node, x  y                                   products, sums of rows         node
 #include "plan.h"
 #include "cost.h"
 #include "variants.h"
@@ -122,7 +124,7 @@ static void rows_compare(struct found *out, struct weft_spmv_plan *plan, struct 
     free(sums);
 }
 
-// s->node, with its end.
+// s->node.
 static void nodes_write(struct nodes_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
                         cl_command_queue queue, cl_mem alike, cl_uint rows, cl_int *nodes)
 {
@@ -162,18 +164,6 @@ static int rows_most(const struct found *found)
     return (int)fmin(rows, ROWS_MOST);
 }
 
-// Lanes of a node, that have a row of mean length in two and a half steps; more where the device would not be full. On an H200 half and
-// twice as many took up to 1.3 times as long (docs/log/nodes.md).
-#define LANES_ROW 5 // entries of a row for each lane
-static int lanes_find(const struct weft_spmv_plan *plan, const struct found *found)
-{
-    const double nodes = (double)(plan->a.m - found->rows), full = 1024.0 * plan->ctx->device.compute_units;
-    int lanes = 2;
-    while (lanes < 32 && (LANES_ROW * lanes <= weft__spmv_mean_row(plan) || lanes * nodes < full))
-        lanes *= 2;
-    return lanes;
-}
-
 static void kernel_create(struct nodes_state *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_int nodes,
                           cl_uint rows)
 {
@@ -207,15 +197,20 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     cl_int nodes = 0;
     if (make.status)
         return make.status;
+    if (plan->stats.max_row > INT32_MAX)
+        return weft__fail(plan->ctx, WEFT_ERANGE, "csr_nodes: a row has %lld entries, a node counts less than 2^31",
+                          (long long)plan->stats.max_row);
     rows_compare(&found, plan, &make, queue);
     if (!make.status && plan->bound > 0 &&
         weft__spmv_nodes_saves_us(plan, (double)found.entries / (double)plan->a.nnz) <= 0)
         make.status = WEFT_ERANGE; // auto supposed more such rows
-    if (!make.status) {
+    if (!make.status && !weft__spmv_is_cpu(plan)) {
+        const double all = (double)(plan->a.m - found.rows);
         p->gpu.rows = p->gpu.rows ? p->gpu.rows : rows_most(&found);
-        p->gpu.lanes = p->gpu.lanes ? p->gpu.lanes : lanes_find(plan, &found);
-        weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), NULL);
+        p->gpu.lanes = p->gpu.lanes ? p->gpu.lanes : weft__spmv_nodes_lanes(plan, all);
     }
+    if (!make.status)
+        weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), NULL);
     const cl_uint rows = weft__spmv_is_cpu(plan) ? CPU_ROWS : (cl_uint)p->gpu.rows;
     if (!make.status)
         nodes_write(s, plan, &make, queue, found.alike, rows, &nodes);

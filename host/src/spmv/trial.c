@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small matrix that SpMV is tried with: a band with empty rows and a row of many entries, small integers for values. Where a plan is
-// of the kind that many empty rows ask for, few rows have any, and there are so many that the plan is of that kind again.
+// of the kind that many empty rows ask for, few rows have any, and there are so many that the plan is of that kind again. For nodes each RUN rows
+// have the columns of the first of them.
 #include "plan.h"
 #include "host/src/spmv/trial.h"
 #include "host/src/ref/ref.h"
@@ -8,14 +9,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { M = 1500, M_GAPS = 16000, N = 1200, LONG_ROW = 5, LONG = 300, LONG_GAPS = 100, GAP = 50, MOST = 4 * M + LONG };
+enum {
+    M = 1500,
+    M_GAPS = 16000,
+    N = 1200,
+    LONG_ROW = 6,
+    LONG = 300,
+    LONG_GAPS = 100,
+    GAP = 50,
+    RUN = 6,
+    MOST = 4 * M + RUN * LONG
+};
 
 struct spmv {
     struct weft_context *ctx;
     enum weft_type type;
     enum weft_ofs ofs;
     struct weft_spmv_params params;
-    bool gaps;
+    bool gaps, nodes;
 };
 
 static void number_set(void *values, enum weft_type type, int64_t i, int value)
@@ -35,8 +46,9 @@ static int row_length(int i, bool gaps)
     return gaps ? (i % GAP == 1 ? 1 + i % 3 : 0) : i % 7 ? 4 : 0;
 }
 
-static void band(struct weft_csr *a, int m, bool gaps)
+static void band(struct weft_csr *a, int m, bool gaps, bool nodes)
 {
+    const int run = nodes ? RUN : 1;
     static const int diagonals[] = {-3, 0, 1, 40};
     int64_t p = 0;
     for (int i = 0; i <= m; i++) {
@@ -44,8 +56,9 @@ static void band(struct weft_csr *a, int m, bool gaps)
             ((int64_t *)a->row_ptr)[i] = p;
         else
             ((int32_t *)a->row_ptr)[i] = (int32_t)p;
-        for (int k = 0; i < m && k < row_length(i, gaps); k++) {
-            const int column = i == LONG_ROW ? i + k : i + diagonals[k];
+        const int like = i - i % run;
+        for (int k = 0; i < m && k < row_length(like, gaps); k++) {
+            const int column = like == LONG_ROW ? like + k : like + diagonals[k];
             if (column < 0 || column >= N)
                 continue;
             a->col[p] = column;
@@ -86,7 +99,7 @@ static void spmv_trial(struct weft__trial *t, void *arg)
     t->status = weft_csr_alloc(&a, weft_shape(m, N, MOST, s->type, s->ofs));
     if (t->status)
         return;
-    band(&a, m, s->gaps);
+    band(&a, m, s->gaps, s->nodes);
     void *x = weft__trial_memory(t, xs * wide), *y = weft__trial_memory(t, ys * wide);
     for (size_t i = 0; x && i < xs; i++)
         number_set(x, vec, (int64_t)i, (int)(i % 5));
@@ -115,7 +128,7 @@ static void spmv_trial(struct weft__trial *t, void *arg)
 weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum weft_ofs ofs,
                              const struct weft_spmv_info *info, bool gaps)
 {
-    struct spmv s = {ctx, type, ofs, info->params, gaps};
+    struct spmv s = {ctx, type, ofs, info->params, gaps, info->params.policy.algo == WEFT_SPMV_ALGO_CSR_NODES};
     struct weft_spmv_params *p = &s.params;
     char what[256];
     if (p->problem.semiring == WEFT_SPMV_SEMIRING_CUSTOM)
