@@ -24,11 +24,19 @@ BYTES = 32300.0 * 132  # of an H200, in a microsecond
 MOST = 8               # rows of a node
 
 
+def lanes(mean):
+    """As weft__spmv_nodes_lanes, of a device that is full."""
+    out = 2
+    while out < 32 and 5 * out <= mean:
+        out *= 2
+    return out
+
+
 def features(line, wide):
     """(microseconds of the columns left out, thousands of nodes times the share of far entries); None where nodes are not taken."""
     value = 8 if wide else 4
     us = (line["nnz"] * (4 + value) + line["m"] * 4 + (line["m"] + line["n"]) * value) / BYTES
-    if line["nnz"] < 16 * line["m"] or us < 2.5 or line["max_row"] / 64 * 0.5 > 3 + us:
+    if line["nnz"] < 16 * line["m"] or us < 2.5 or line["max_row"] / (2 * lanes(line["nnz"] / line["m"])) * 0.5 > 3 + us:
         return None
     alike = min(line["alike"] / 1024 / math.ceil(line["m"] / 32), 1 - 1 / MOST)
     taken = line["m"] - line["empty"]
