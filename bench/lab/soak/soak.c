@@ -120,8 +120,9 @@ void soak_offsets(struct soak *s, void *out, int64_t count, int64_t n, enum weft
     }
 }
 
-// A column for entry q of row i.
-static int32_t column(struct soak *s, int64_t form, int64_t i, int64_t q, const struct weft_csr *a)
+// A column for entry q of row i, its entry k.
+#define ALIKE 5 // rows that follow each other and have the same columns, if they are as long
+static int32_t column(struct soak *s, int64_t form, int64_t i, int64_t q, int64_t k, const struct weft_csr *a)
 {
     const int64_t any = (int64_t)(draw_u64(&s->shape) % (uint64_t)a->n);
     switch (form) {
@@ -133,6 +134,8 @@ static int32_t column(struct soak *s, int64_t form, int64_t i, int64_t q, const 
         return (int32_t)(any % (a->n < 3 ? a->n : 3));
     case 3: // the last
         return (int32_t)(a->n - 1);
+    case 4: // those of the rows around
+        return (int32_t)((i / ALIKE * 7919 + k * 31) % a->n);
     default:
         return (int32_t)any;
     }
@@ -150,7 +153,7 @@ struct weft_csr soak_matrix(struct soak *s, int square)
     const enum weft_type type = (enum weft_type)draw_below(&s->kind, 4);
     const enum weft_ofs ofs = (enum weft_ofs)draw_below(&s->kind, 2);
     const int64_t m = draw_size(&s->shape, s->most), n = square ? m : draw_size(&s->shape, s->most),
-                  nnz = m && n ? draw_size(&s->shape, s->most) : 0, form = draw_below(&s->shape, 8);
+                  nnz = m && n ? draw_size(&s->shape, s->most) : 0, form = draw_below(&s->shape, 9);
     const int sorted = draw_once(&s->shape, 2);
     if (weft_csr_alloc(&a, weft_shape(m, n, nnz, type, ofs)))
         exit(2);
@@ -161,7 +164,7 @@ struct weft_csr soak_matrix(struct soak *s, int square)
     for (int64_t i = 0, q = 0; i < m; i++) {
         const int64_t from = q, end = weft_csr_ofs(&a, i + 1);
         for (; q < nnz && (q < end || wrong || i == m - 1); q++)
-            a.col[q] = column(s, form, i, q, &a);
+            a.col[q] = column(s, form, i, q, q - from, &a);
         if (sorted)
             qsort(a.col + from, (size_t)(q - from), sizeof *a.col, ascending_32);
     }
