@@ -72,6 +72,8 @@ typedef uint row_out_t;
 #define ONE_TILE    false
 #define LOOKS_AHEAD true
 #endif
+// Whether a chunk has this tile. A macro: outside of one clang warns of an operand that is constant, and PoCL tells a program's user.
+#define ANOTHER(tile) ((tile) == first || (ONE_TILE ? false : (tile) < last))
 
 // The bucket of chunk i, found by all together; of the largest tiles by each alone, since that takes fewer registers.
 #ifdef WEFT_WIDE
@@ -493,7 +495,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
 #endif
     if (i == 0u && lid == 0u)
         begin_out[n] = bucket_ofs[nbuckets];
-    for (pos_t tile = first; tile == first || (ONE_TILE ? false : tile < last); tile += TILE) {
+    for (pos_t tile = first; ANOTHER(tile); tile += TILE) {
         uint entries = (uint)min(last - tile, (pos_t)TILE);
         if (!LOOKS_AHEAD && tile != first)
             entries_get(entry, key, row, tile, entries);
