@@ -243,8 +243,8 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
         struct weft_spmv_plan *plan = NULL;
         struct weft_spmv_info info = {0};
         enum weft_spmv_algo best = WEFT_SPMV_ALGO_AUTO;
-        const int panels = weft__caps_of(dev->ctx).lanes != WEFT_LANES_LOCAL; // auto's alone where lanes have shuffles
-        const double least = cost_spmv_best(&model, &a, !products, panels, &best);
+        const int lanes = weft__caps_of(dev->ctx).lanes != WEFT_LANES_LOCAL; // which panels and nodes ask for
+        const double least = cost_spmv_best(&model, &a, !products, lanes, &best);
         const int made = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
         if (made)
             info = *weft_spmv_plan_info(plan);

@@ -208,6 +208,51 @@ static void test_choice(struct test_device *dev)
     dev->ctx->device.lanes = lanes;
 }
 
+// Where nodes repay, and so do others, by figures alone: columns in 16 bits of rows that are not long, near the diagonal; panels, where few rows are
+// alike. Sliced DIA asks the device for a sample.
+static void test_beside(struct test_device *dev)
+{
+    static const struct {
+        const char *what;
+        int64_t rows, entries, products;
+        int alike, far, apart; // of 1024
+        enum weft_spmv_algo takes;
+    } cases[] = {
+        {"rows of 40 near the diagonal", 200000, 8000000, 1000, 680, 100, 0, WEFT_SPMV_ALGO_SELL16},
+        {"rows of 40 all over", 200000, 8000000, 1000, 680, 100, 1024, WEFT_SPMV_ALGO_CSR_NODES},
+        {"rows of 80", 100000, 8000000, 1000, 680, 100, 0, WEFT_SPMV_ALGO_CSR_NODES},
+        {"a far x, half of the rows alike", 300000, 30000000, 10000, 520, 1000, 1024, WEFT_SPMV_ALGO_CSR_NODES},
+#ifndef WEFT_HOSTILE // whose panels are small
+        {"a far x, a sixth of the rows alike", 300000, 30000000, 10000, 170, 1000, 1024, WEFT_SPMV_ALGO_PANELS},
+#endif
+    };
+    const struct weft_device_info device = dev->ctx->device;
+    dev->ctx->device.compute_units = 132;
+    dev->ctx->device.local_bytes = 49152;
+    dev->ctx->device.lanes = WEFT_LANES_PTX;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = WEFT_TYPE_F64, .acc = WEFT_TYPE_F64};
+        const int64_t m = cases[i].rows, blocks = (m + 31) / 32, mean = cases[i].entries / m;
+        plan.a = (struct weft_device_csr){.m = m, .n = m, .nnz = cases[i].entries, .type = WEFT_TYPE_F64};
+        plan.x_size = plan.y_size = m;
+        plan.info.schedule = dev->ctx->schedule;
+        plan.info.params = (struct weft_spmv_params){.policy.products = cases[i].products, .format.max_padding = 4};
+        plan.stats.far = plan.stats.lone = cases[i].far * blocks;
+        plan.stats.apart = cases[i].apart * blocks;
+        plan.stats.alike = cases[i].alike * blocks;
+        plan.info.max_row = plan.stats.max_row = mean;
+        plan.stats.hist[mean] = (cl_uint)m;
+        for (int k = 0; k < 6; k++)
+            plan.stats.steps[k] = blocks * mean;
+        plan.denied = 1u << WEFT_SPMV_ALGO_SDIA | 1u << WEFT_SPMV_ALGO_CSR_HUBS;
+        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
+        const int ok = !weft__spmv_choose(&plan, dev->queue, &chosen);
+        tap_ok(ok && chosen == cases[i].takes, "%s: %s: auto takes %s", dev->name, cases[i].what,
+               weft_spmv_algo_name(chosen));
+    }
+    dev->ctx->device = device;
+}
+
 // A plan that auto makes since a sample spoke of rows alike: it is kept where the rows are, whatever the sample said.
 static void test_bound(struct test_device *dev, const char *spec, bool kept)
 {
@@ -263,6 +308,7 @@ static void test_each(struct test_device *dev)
     if (!dev->gpu)
         return;
     test_choice(dev);
+    test_beside(dev);
     test_refused(dev);
     if (dev->checker)
         return;

@@ -124,7 +124,7 @@ static void rows_compare(struct found *out, struct weft_spmv_plan *plan, struct 
     free(sums);
 }
 
-// s->node.
+// The nodes, of `rows` rows at most, and how many they are.
 static void nodes_write(struct nodes_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
                         cl_command_queue queue, cl_mem alike, cl_uint rows, cl_int *nodes)
 {
