@@ -7,13 +7,17 @@
 //          infinities in x and semirings without a zero product stay right.
 // Mapping: 1-D; a row per work-item, then strides by the global size.
 // Local:   none.
-// Needs:   IPT 1 .. 8 entries read together; slice s at slice_ptr[s] .. slice_ptr[s+1]-1; entry k of its row r at
-//          slice_ptr[s] + k*height + r; perm[i] is the row stored at place i (SORTED), else row i.
+// Needs:   IPT 1 .. 8 entries read together; HEIGHT is height, or 0 (a slice of all rows); slice s at slice_ptr[s] ..
+//          slice_ptr[s+1]-1; entry k of its row r at slice_ptr[s] + k*height + r; perm[i] is the row stored at place i
+//          (SORTED), else row i.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, whatever the device's width.
 
 #ifndef WEFT_IPT
 #error "WEFT_IPT: entries of a row read together"
+#endif
+#ifndef WEFT_HEIGHT
+#error "WEFT_HEIGHT: rows of a slice, 0: as many as are told"
 #endif
 
 WEFT_KERNEL void spmv_ell(__global const long *restrict slice_ptr, __global const idx_t *restrict col,

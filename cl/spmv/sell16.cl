@@ -3,13 +3,17 @@
 // Source:  as spmv/ell.cl; ours: the base of a step, which the rows of a slice share, so that each loads 2 bytes for 4.
 // Mapping: 1-D; a row per work-item, then strides by the global size.
 // Local:   none.
-// Needs:   IPT 1 .. 8 entries read together; arrays as for spmv/ell.cl; entry k of row r of slice s has the column
-//          base[slice_ptr[s]/height + k] + col[slice_ptr[s] + k*height + r], PAD for padding.
+// Needs:   IPT 1 .. 8 entries read together; HEIGHT is height, or 0 (a slice of all rows); arrays as for spmv/ell.cl;
+//          entry k of row r of slice s has the column base[slice_ptr[s]/height + k] + col[slice_ptr[s] + k*height + r],
+//          PAD for padding.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, the bits of spmv/ell.cl.
 
 #ifndef WEFT_IPT
 #error "WEFT_IPT: entries of a row read together"
+#endif
+#ifndef WEFT_HEIGHT
+#error "WEFT_HEIGHT: rows of a slice, 0: as many as are told"
 #endif
 #ifndef WEFT_PAD
 #error "WEFT_PAD: 65535, the distance that stands for padding"

@@ -183,6 +183,8 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
                  !cpu                    ? sizes.ipt
                  : e->height > CPU_BLOCK ? CPU_ELL_BLOCK
                                          : CPU_BLOCK);
+    if (!cpu)
+        weft__define(&d, "WEFT_HEIGHT", "%u", e->sliced ? e->height : 0);
     weft__make_kernel(make, &e->k[WEFT__ELL_RUN], cpu ? &weft__spmv_ell_cpu_spec : &weft__spmv_ell_spec, &d);
     convert_make(make, &e->k[WEFT__ELL_FILL], plan, cpu ? &weft__ell_fill_cpu_spec : &weft__ell_fill_spec, cpu ? 1 : 64,
                  sorted, 2);
@@ -237,6 +239,7 @@ weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_pla
     const size_t m = (size_t)plan->a.m, val = weft_type_bytes(plan->a.type);
     struct weft__make make = {.ctx = plan->ctx};
     e->sigma = sigma;
+    e->sliced = width < 0;
     e->pack = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, CPU_CHUNK, CPU_BLOCK) : 1;
     e->height = width >= 0 ? (cl_uint)weft__round_up(m, ELL_HEIGHT) : (cl_uint)row->height;
     e->slices = (cl_uint)weft__ceil_div(m, e->height);

@@ -16,6 +16,7 @@ enum { WEFT__ELL_RUN, WEFT__ELL_FILL, WEFT__ELL_KERNELS };
 struct weft__spmv_ell {
     cl_mem b[WEFT__ELL_BUFFERS];
     struct weft__kernel *k[WEFT__ELL_KERNELS];
+    bool sliced; // false: ELL
     cl_uint height, slices;
     int sigma;              // rows of a sorted window, 1: not sorted
     int64_t elements, last; // last: of the last slice

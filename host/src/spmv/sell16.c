@@ -66,6 +66,8 @@ static void kernel_create(struct sell16 *s, struct weft_spmv_plan *plan, struct 
     weft__define(&d, "WEFT_WG", "%d", sizes.wg);
     weft__define(&d, "WEFT_SORTED", "%d", s->ell.b[WEFT__ELL_PERM] != NULL);
     weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d", cpu ? (int)s->ell.height : sizes.ipt);
+    if (!cpu)
+        weft__define(&d, "WEFT_HEIGHT", "%u", s->ell.height);
     weft__define(&d, "WEFT_PAD", "%d", PAD);
     weft__make_kernel(make, &s->run, cpu ? &cpu_spec : &gpu_spec, &d);
     if (!make->status)
@@ -146,8 +148,8 @@ static void variants(weft__variant_fn *fn, void *arg)
 {
     WEFT__SPMV_EACH(&pack_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64}, {"WEFT_PAD", PAD});
     for (int sorted = 0; sorted < 2; sorted++) {
-        WEFT__SPMV_EACH(&gpu_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", sorted},
-                        {"WEFT_PAD", PAD});
+        WEFT__SPMV_EACH(&gpu_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_HEIGHT", 32},
+                        {"WEFT_SORTED", sorted}, {"WEFT_PAD", PAD});
         WEFT__SPMV_EACH(&cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", sorted},
                         {"WEFT_PAD", PAD});
     }
