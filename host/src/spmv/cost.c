@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells what schedules and conversions cost from the figures of a matrix; the numbers were fitted on devices.
+// Tells what the CSR schedules of a GPU cost from the figures of a matrix; the numbers were fitted on devices.
 #include "cost.h"
 
 #include <math.h>
@@ -216,8 +216,22 @@ static double gathers(const struct weft_spmv_plan *plan)
     return weft__spmv_x_cached(plan) ? weft__spmv_far_share(plan) * (double)plan->a.nnz * 1e-6 : 0;
 }
 
+// The same of an x that is not near, where entries lie apart but near the diagonal; `us` a million. By lanes it is the more the longer rows
+// are: the fewer of them run at a time, and share what they read.
+#define AROUND_LANES     0.075 // for each entry of a row of mean length
+#define AROUND_LANES_ROW 24    // entries, at most
+#define AROUND_MERGE     2.0
+#define AROUND_FLAGS     1.7
+static double around(const struct weft_spmv_plan *plan, double us)
+{
+    const bool is_there = !weft__spmv_x_near(plan) && weft__spmv_on_diagonal(plan);
+    return is_there ? us * weft__spmv_far_share(plan) * (double)plan->a.nnz * 1e-6 : 0;
+}
+
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
 // One long row runs alone.
+#define GROUP     0.12
+#define GROUP_FAR 0.10 // values of four bytes, where x is not near and rows have an entry or more on average
 #define WAIT      0.011
 #define WAIT_WIDE 0.036
 #define WAIT_LONG 0.050
@@ -231,18 +245,21 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const double groups = ceil((double)plan->a.m * lanes / 32) * 1e-3,
                  steps = (double)plan->stats.steps[log2_of(lanes)] * 1e-3;
     const double missed = 1 - kept(plan, wide ? KEPT_LANES_WIDE : KEPT_LANES);
-    const int apart = far && lanes <= FEW_LANES && weft__spmv_mean_row(plan) >= LONG_ROW && !rows_together(plan, lanes);
+    const int apart = far && lanes <= FEW_LANES && weft__spmv_mean_row(plan) >= LONG_ROW &&
+                      !weft__spmv_on_diagonal(plan) && !rows_together(plan, lanes);
     const double step = (wide ? 0.0195 : 0.011) + (wide ? WAIT_WIDE : WAIT) * missed + (apart ? WAIT_LONG : 0);
     const int busy = !far && weft__spmv_mean_row(plan) >= LANES_ROW && plan->a.nnz >= BUSY_ENTRIES;
     const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068) * (busy ? BUSY : 1);
-    const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type);
+    const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type), mean = weft__spmv_mean_row(plan),
+                 group = far && !wide && mean >= 1 ? GROUP_FAR : GROUP,
+                 diagonal = around(plan, AROUND_LANES * fmin(mean, AROUND_LANES_ROW));
     const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
     const double memory = slow                                             ? MEMORY_SLOW
                           : !wide && weft__spmv_mean_row(plan) >= LONG_ROW ? MEMORY_LONG
                                                                            : MEMORY_LANES;
     return 4.8 + second_us(plan, lanes) + gaps_us(plan) +
            most(from_memory(plan, memory),
-                most(alone, shared_out(plan, 0.12 * groups + step * steps + GATHER_LANES * gathers(plan))));
+                most(alone, shared_out(plan, group * groups + step * steps + GATHER_LANES * gathers(plan) + diagonal)));
 }
 
 bool weft__spmv_streams(const struct weft_spmv_plan *plan)
@@ -350,7 +367,11 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
     const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
     const int shared = plan->stats.max_row >= WEFT__SPMV_SHARED_ROW;
     const double apart = weft__spmv_x_cached(plan) ? weft__spmv_far_share(plan) : 0;
-    const double row = weft__spmv_x_near(plan) ? 1.1 + GATHER_MERGE_ROW * apart : 4.7,
+    const bool near = weft__spmv_x_near(plan), narrow = !near && !is_wide(plan);
+    const double row = near     ? 1.1 + GATHER_MERGE_ROW * apart
+                       : narrow ? 5.6
+                                : 4.7,
+                 empty = narrow ? 2.2 : 3.1,
                  entry = 1.5 + (shared ? 1.8 : 0) + (is_wide(plan) ? shared ? 1.9 : 1.1 : 0);
     const double join = shared && !weft__caps_of(plan->ctx).fence ? JOIN_US : 0;
     const double miss =
@@ -359,8 +380,8 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
             : 0;
     return 6.4 + join + second_us(plan, 0) + gaps_us(plan) +
            most(from_memory(plan, is_wide(plan) ? MEMORY_SLOW : MEMORY_MERGE),
-                shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries +
-                                     (shared ? 0 : GATHER_MERGE * gathers(plan))));
+                shared_out(plan, row * rows + empty * 1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries +
+                                     (shared ? 0 : GATHER_MERGE * gathers(plan)) + around(plan, AROUND_MERGE)));
 }
 
 double weft__spmv_apart(const struct weft_spmv_plan *plan)
@@ -405,12 +426,17 @@ enum weft__spmv_flags_tiles weft__spmv_flags_tiles(const struct weft_spmv_plan *
                : WEFT__SPMV_TILES_SMALL;
 }
 
+// Microseconds of an empty row by csr_flags: any, one where x is near and values have 8 bytes, and one of many where x is near.
+#define EMPTY_US      7.3e-6
+#define EMPTY_WIDE_US 13.3e-6
+#define GAP_US        2.5e-6
+#define GAP_WIDE_US   4.0e-6
 // Groups, one for each tile of entries, share the empty rows: where tiles are few, each has many rows of y to write.
 #define FLAGS_TILE 1024.0
 static double flags_empty_us(const struct weft_spmv_plan *plan)
 {
     const double empty = (double)plan->info.empty_rows;
-    return most(0.65e-3 * empty / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE), shared_out(plan, 7.3e-6 * empty));
+    return most(0.65e-3 * empty / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE), shared_out(plan, EMPTY_US * empty));
 }
 
 // A launch before that scales all of y takes as long as its bytes, and where a host is slow to launch it takes the least.
@@ -442,13 +468,22 @@ static double rows_as_taken(const struct weft_spmv_plan *plan)
     return taken + (GATHERED + (1 - GATHERED) * spread) * (rows - taken);
 }
 
+// Where x is near, a row with entries takes this among many empty rows; else it is in the time of the entries.
+#define ROW_NEAR   4.5
+#define FLAGS_GAPS 0.2 // of the rows, that are empty
+static bool among_gaps(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_x_near(plan) && (double)plan->info.empty_rows >= FLAGS_GAPS * (double)plan->a.m;
+}
+
 static double flags_rows_us(const struct weft_spmv_plan *plan, double row)
 {
     const double rows = (double)plan->a.m, taken = rows - (double)plan->info.empty_rows;
     const double bytes = (double)(plan->x_size + plan->y_size) * (double)weft_type_bytes(plan->type);
     if (plan->a.nnz <= plan->a.m / SECTOR_ROWS)
         return SECTOR_US * fmin(bytes, SECTOR_BYTES) * taken;
-    return weft__spmv_x_near(plan) ? 0 : row * 1e-6 * rows_as_taken(plan);
+    const double near = among_gaps(plan) ? ROW_NEAR * taken : 0;
+    return 1e-6 * (weft__spmv_x_near(plan) ? near : row * rows_as_taken(plan));
 }
 
 #define ROWS_APART 0.35 // of the entries: fewer, and rows read less of x that is far
@@ -475,15 +510,17 @@ static struct flags_rates flags_rates(const struct weft_spmv_plan *plan)
 
 #define GATHER_FLAGS      1.7
 #define GATHER_FLAGS_WIDE 2.4
-#define EMPTY_NEAR_WIDE   13.3e-6 // an empty row among those of a near x, with values of 8 bytes
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
 {
     const struct flags_rates rates = flags_rates(plan);
     const int scales = weft__spmv_flags_scales(plan), wide = is_wide(plan);
-    const double empty_row = wide && weft__spmv_x_near(plan) ? EMPTY_NEAR_WIDE : 7.3e-6;
+    const double empty_row = among_gaps(plan)                  ? wide ? GAP_WIDE_US : GAP_US
+                             : wide && weft__spmv_x_near(plan) ? EMPTY_WIDE_US
+                                                               : EMPTY_US;
     const double empty = scales ? SCALE_US + SCALE_BYTES * scale_us(plan) : flags_empty_us(plan),
                  work = shared_out(plan, flags_rows_us(plan, rates.row) + rates.entry * (double)plan->a.nnz * 1e-6 +
                                              (wide ? GATHER_FLAGS_WIDE : GATHER_FLAGS) * gathers(plan) +
+                                             around(plan, AROUND_FLAGS) +
                                              (scales ? 0 : empty_row * (double)plan->info.empty_rows));
     return 6.2 + second_us(plan, 0) + most(from_memory(plan, rates.memory), scales ? empty + work : most(empty, work));
 }
@@ -499,83 +536,4 @@ double weft__spmv_csr_more_us(const struct weft_spmv_plan *plan)
     const double shared = second_us(plan, 0), alone = second_us(plan, lanes),
                  more = weft__spmv_lanes_cost(plan, lanes) - alone - (weft__spmv_flags_cost(plan) - shared);
     return fmin(shared, alone + fmax(more, 0));
-}
-
-// Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to. Of lengths beyond
-// the histogram only the sum is known. In falling order the first row of a slice is no longer than any row of the slice before, so that
-// the slices hold at most that sum and one slice of the longest row.
-double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
-{
-    double elements = 0, beyond = (double)plan->a.nnz;
-    int64_t taken = 0; // rows, from the longest on
-    for (int64_t k = 0; k < WEFT__SPMV_BINS - 1; k++)
-        beyond -= (double)k * (double)plan->stats.hist[k];
-    for (int64_t k = WEFT__SPMV_BINS - 1; k > 0; k--) {
-        const int64_t rows = plan->stats.hist[k],
-                      slices = (taken + rows + height - 1) / height - (taken + height - 1) / height;
-        const double longest = (double)height * (double)(k == WEFT__SPMV_BINS - 1 ? plan->stats.max_row : k);
-        elements +=
-            k == WEFT__SPMV_BINS - 1 ? fmin((double)slices * longest, beyond + longest) : (double)slices * longest;
-        taken += rows;
-    }
-    return plan->a.nnz ? elements / (double)plan->a.nnz : 0;
-}
-
-// A row of a sliced format belongs to one work-item on a GPU, which takes STEP of its elements together, then waits for
-// memory. All other rows may be done by then. So the steps of the longest one must fit into the time that CSR takes at
-// least, when it moves its bytes at the full speed of the device. An H200 takes 3 us for a launch. A web graph with a row of
-// 3753 entries took sell 23 times as long as csr with f32 and 33 times with f64.
-#define LAUNCH_US 3.0
-#define STEP      4
-
-// Bytes of a product by CSR.
-static double csr_bytes(const struct weft_spmv_plan *plan)
-{
-    const double value = (double)weft_type_bytes(plan->a.type), vector = (double)weft_type_bytes(plan->type);
-    return (double)plan->a.nnz * (4 + value) + (double)plan->a.m * (double)weft_ofs_bytes(plan->a.ofs) +
-           (double)(plan->a.m + plan->a.n) * vector;
-}
-
-double weft__spmv_csr_us(const struct weft_spmv_plan *plan)
-{
-    return weft__spmv_bytes_us(plan, csr_bytes(plan));
-}
-
-double weft__spmv_diagonals_save(const struct weft_spmv_plan *plan, double padding)
-{
-    const double nnz = (double)plan->a.nnz, columns = nnz * 4 + (double)plan->a.m * (double)weft_ofs_bytes(plan->a.ofs);
-    return (columns - (padding - 1) * nnz * (double)weft_type_bytes(plan->a.type)) / csr_bytes(plan);
-}
-
-// Figures of an H200, sliced DIA and sliced ELL: 0.27 to 0.31 ms for 1.2 to 3 M entries, 0.42 to 0.54 for 10 M, 0.54 to 0.73
-// for 13 M. Buffers and the host's steps take the most of it where entries are few.
-#define CONVERT_US       250.0
-#define CONVERT_PRODUCTS 10 // by CSR, which move as many bytes
-
-double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
-{
-    return CONVERT_US + CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
-}
-
-double weft__spmv_steps_us(double longest, double step_us)
-{
-    return longest / STEP * step_us;
-}
-
-int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)
-{
-    return weft__spmv_is_cpu(plan) || weft__spmv_steps_us(longest, step_us) <= LAUNCH_US + weft__spmv_csr_us(plan);
-}
-
-int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)
-{
-    if (plan->bound <= 0)
-        return 1;
-    if (load->elements > plan->bound * (double)plan->a.nnz)
-        return 0;
-    if (!weft__spmv_is_cpu(plan))
-        return weft__spmv_steps_hidden(plan, load->longest, WEFT__SPMV_STEP_US);
-    const enum weft_spmv_algo algo = plan->info.params.policy.algo;
-    return weft__spmv_cpu_gains(plan, algo, load) &&
-           (plan->least <= 0 || weft__spmv_cpu_saves(plan, algo, load) > plan->least);
 }
