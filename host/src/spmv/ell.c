@@ -27,6 +27,13 @@ struct weft_tune_spmv_ell {
 };
 static const struct weft_tune_spmv_ell tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 32, 1, 2},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 128, 8, 32, 1, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, CPU_BLOCK, 1024, 1},
+};
+// With columns in 16 bits.
+static const struct weft_tune_spmv_ell narrow_tune[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 32, 1, 2},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 128, 6, 32, 1, 2},
     {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, CPU_BLOCK, 1024, 1},
 };
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_ell, member, member)
@@ -48,16 +55,16 @@ static const struct weft__tunable cpu_values[] = {
     {WEFT__SPMV_CPU(struct weft_tune_spmv_ell, wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg,
      .kept = WEFT__KEPT, .help = "work-items per work-group"},
 };
-#define SET(algo, schedule, values)                                                                                    \
+#define SET(algo, schedule, values, rows)                                                                              \
     {                                                                                                                  \
-        "spmv", algo, WEFT_SCHEDULE_##schedule, "spmv." algo, WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune)            \
+        "spmv", algo, WEFT_SCHEDULE_##schedule, "spmv." algo, WEFT__TUNABLES(values), WEFT__TUNE_ROWS(rows)            \
     }
 const struct weft__tunables weft__spmv_ell_tunables[] = {
-    SET("ell", GPU, gpu_values),    SET("ell", CPU, cpu_values),
-    SET("sell", GPU, gpu_values),   SET("sell", CPU, cpu_values),
-    SET("sell16", GPU, gpu_values), SET("sell16", CPU, cpu_values),
-    SET("hyb", GPU, hyb_values),    SET("hyb", CPU, cpu_values),
-    SET("panels", CPU, cpu_values), {0},
+    SET("ell", GPU, gpu_values, tune),           SET("ell", CPU, cpu_values, tune),
+    SET("sell", GPU, gpu_values, tune),          SET("sell", CPU, cpu_values, tune),
+    SET("sell16", GPU, gpu_values, narrow_tune), SET("sell16", CPU, cpu_values, narrow_tune),
+    SET("hyb", GPU, hyb_values, tune),           SET("hyb", CPU, cpu_values, tune),
+    SET("panels", CPU, cpu_values, tune),        {0},
 };
 #define SORT_WG    256
 #define ELL_HEIGHT 32  // the rows of ELL are padded to a multiple of it
@@ -166,7 +173,9 @@ static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spm
 
 static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    const struct weft_tune_spmv_ell *row = plan->info.params.policy.algo == WEFT_SPMV_ALGO_SELL16
+                                               ? WEFT__TUNE_FIND(plan->ctx, narrow_tune)
+                                               : WEFT__TUNE_FIND(plan->ctx, tune);
     const int cpu = weft__spmv_is_cpu(plan), sorted = e->b[WEFT__ELL_PERM] != NULL;
     struct weft__defines d = {0};
     weft__spmv_resolve(make, plan, row, NULL);
