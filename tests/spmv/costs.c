@@ -77,7 +77,7 @@ static void test_gathered_cost(void)
             .y_size = cases[i].m,
             .a = {.m = cases[i].m, .n = cases[i].m, .nnz = cases[i].nnz, .type = cases[i].type},
             .info = {.empty_rows = cases[i].empty},
-            .stats = {.max_row = cases[i].longest, .far = cases[i].far, .lone = cases[i].far}};
+            .stats = {.max_row = cases[i].longest, .far = cases[i].far, .lone = cases[i].far, .apart = cases[i].far}};
         plan.stats.apart = 32 * (cases[i].m - cases[i].empty); // all of the entries
         plan.stats.hist[0] = (cl_uint)cases[i].empty;
         plan.stats.hist[1] = (cl_uint)cases[i].single;
@@ -131,15 +131,18 @@ static void test_short_cost(void)
     ctx.device.fence = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const enum weft_type type = cases[i].type;
-        struct weft_spmv_plan plan = {
-            .ctx = &ctx,
-            .type = type,
-            .acc = type,
-            .x_size = cases[i].n,
-            .y_size = cases[i].m,
-            .a = {.m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = type},
-            .info = {.empty_rows = cases[i].empty},
-            .stats = {.max_row = 10, .far = cases[i].far, .lone = cases[i].far, .fullest = cases[i].fullest}};
+        struct weft_spmv_plan plan = {.ctx = &ctx,
+                                      .type = type,
+                                      .acc = type,
+                                      .x_size = cases[i].n,
+                                      .y_size = cases[i].m,
+                                      .a = {.m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = type},
+                                      .info = {.empty_rows = cases[i].empty},
+                                      .stats = {.max_row = 10,
+                                                .far = cases[i].far,
+                                                .lone = cases[i].far,
+                                                .apart = cases[i].far,
+                                                .fullest = cases[i].fullest}};
         plan.info.params.policy.products = 1000;
         memcpy(plan.stats.steps, cases[i].steps, sizeof cases[i].steps);
         plan.stats.hist[0] = (cl_uint)cases[i].empty;
@@ -178,7 +181,7 @@ static void test_second_cost(void)
     ctx.device.cache_bytes = 0;
     plan.stats.far = plan.stats.lone = 0;
     tap_ok(weft__spmv_lanes_cost(&plan, 32) > weft__spmv_flags_cost(&plan), "nor where x is near");
-    plan.stats.far = plan.stats.lone = 39936 << 10;
+    plan.stats.far = plan.stats.lone = plan.stats.apart = 39936 << 10;
     plan.stats.steps[1] = INT64_C(250000) << 10;
     plan.a.m *= 1 << 10;
     plan.a.nnz *= 1 << 10;
@@ -218,9 +221,9 @@ static void test_scalar_near(void)
                                   .y_size = 1052509,
                                   .a = {.m = 1052509, .n = 1052509, .nnz = 3157529, .type = WEFT_TYPE_F32}};
     const bool near = weft__spmv_scalar_near(&plan);
-    plan.stats.far = plan.stats.lone = INT64_C(900) * 1052509 / 32;
+    plan.stats.far = plan.stats.lone = plan.stats.apart = INT64_C(900) * 1052509 / 32;
     const bool far = weft__spmv_scalar_near(&plan);
-    plan.stats.far = plan.stats.lone = 0;
+    plan.stats.far = plan.stats.lone = plan.stats.apart = 0;
     plan.a.m = plan.a.n = plan.x_size = plan.y_size = 1052509 / 4;
     const bool wide = weft__spmv_scalar_near(&plan), kept = weft__spmv_csr_us(&plan) < 10;
     plan.a.m = plan.a.n = plan.x_size = plan.y_size = 10525090;
@@ -244,19 +247,19 @@ static void test_memory_cost(void)
            "27 entries a row from memory: bytes %.0f us, csr_flags %.0f, csr_lanes %.0f, csr_merge %.0f", bytes, flags,
            lanes, merge);
     tap_ok(weft__spmv_streams(&plan), "27 entries a row stream from memory");
-    plan.stats.far = plan.stats.lone = INT64_C(1) << 27;
+    plan.stats.far = plan.stats.lone = plan.stats.apart = INT64_C(1) << 27;
     tap_ok(!weft__spmv_streams(&plan), "but not where x is far");
     plan.x_size = 1 << 10;
     tap_ok(weft__spmv_x_near(&plan) && !weft__spmv_streams(&plan), "nor where only the first cache brings it near");
     plan.x_size = 1 << 22;
-    plan.stats.far = plan.stats.lone = 0;
+    plan.stats.far = plan.stats.lone = plan.stats.apart = 0;
     plan.a.nnz = plan.a.m = 1 << 22;
     tap_ok(!weft__spmv_streams(&plan), "nor from the second cache");
     plan.a.nnz = 5 << 22;
     const double few = weft__spmv_flags_cost(&plan), scalar = weft__spmv_scalar_cost(&plan);
     tap_ok(few > weft__spmv_csr_us(&plan) && scalar > few && weft__spmv_merge_cost(&plan) > scalar,
            "5 entries a row from memory: csr_scalar %.0f us, csr_flags %.0f", scalar, few);
-    plan.stats.far = plan.stats.lone = INT64_C(1) << 27;
+    plan.stats.far = plan.stats.lone = plan.stats.apart = INT64_C(1) << 27;
     tap_ok(isinf(weft__spmv_scalar_cost(&plan)), "and never by csr_scalar where x is far");
 }
 
@@ -292,7 +295,7 @@ static void test_kept_cost(void)
             .m = (int64_t)cases[i].m, .n = (int64_t)cases[i].n, .nnz = (int64_t)cases[i].nnz, .type = cases[i].type};
         plan.info.params.policy.algo = WEFT_SPMV_ALGO_CSR;
         plan.info.max_row = plan.stats.max_row = (int64_t)(2 * longest);
-        plan.stats.far = plan.stats.lone = cases[i].far * ((plan.a.m + 31) / 32);
+        plan.stats.far = plan.stats.lone = plan.stats.apart = cases[i].far * ((plan.a.m + 31) / 32);
         plan.stats.apart = 1024 * ((plan.a.m + 31) / 32);
         for (int log = 0; log < 6; log++) // of 32 >> log rows side by side the longest
             plan.stats.steps[log] = (int64_t)(cases[i].m * (1 << log) / 32 * ceil(longest / (1 << log)));
@@ -343,7 +346,7 @@ static void test_empty_cost(void)
         plan.info.empty_rows = (int64_t)(cases[i].m * exp(-mean));
         plan.info.max_row = plan.stats.max_row = 6;
         plan.stats.fullest = cases[i].fullest;
-        plan.stats.far = plan.stats.lone = 1024 * ((m + 31) / 32);
+        plan.stats.far = plan.stats.lone = plan.stats.apart = 1024 * ((m + 31) / 32);
         for (int log = 0; log < 6; log++) // of 32 >> log rows side by side the longest, as far as one has an entry
             plan.stats.steps[log] =
                 (int64_t)(cases[i].m * (1 << log) / 32 * -expm1(-mean * (32 >> log)) * (1 + 2 * mean));

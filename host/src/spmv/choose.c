@@ -28,18 +28,19 @@ static int flags_may(const struct weft_spmv_plan *plan)
 
 // Elements of sliced ELL for each entry up to which its products are expected to be faster: on a GPU where rows are this long on
 // average, or the longest is little more than that, as on grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of
-// 12.5 at random took 0.872 for 0.844), and enough to fill it. A CPU weighs the elements (cost_cpu.c). Columns in 16 bits: on an
-// H200 with values of 8 bytes (stencil27:120 0.128 ms for 0.149, uniform:100000,100000,10000000 0.055 for 0.064), while with 4 bytes
-// products of 32 bits already take as long as a copy and 16 take longer (band:20000000,5 0.289 for 0.265).
+// 12.5 at random took 0.872 for 0.844), and enough to fill it. Where x is near, or entries are near the diagonal, other rows will do, if the bytes
+// take so long: on an H200 33 such matrices took 0.66 to 1.02 times as long in f32, 0.70 to 1.14 in f64 (docs/log/sliced-ell.md). A CPU weighs the
+// elements (cost_cpu.c).
 #define SELL_PADDING 1.25
 #define SELL_ROW     24
 #define SELL_ALIKE   1.1 // longest row for the mean one
 #define SELL_ROWS    512 // for each compute unit
+#define SELL_US      8.0
 // Rows for each unit where x is near, or entries are near the diagonal: csr_lanes then waits for little, and sliced ELL is ahead only with
-// as many rows as a unit has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87). Short rows then go by csr_scalar, which is
-// as fast while the caches hold the matrix. On 16 bands and grids sliced ELL took 0.75 to 1.41 times as long, 1.07 in the middle
-// (docs/log/population.md).
+// many rows: half as many as a unit has threads where the bytes take as long as above, else as many. Short rows then go by csr_scalar,
+// which is as fast while the caches hold the matrix.
 #define SELL_ROWS_NEAR 2048
+#define SELL_ROWS_LONG 1024
 // Fewer are enough where the caches do not hold the matrix, if rows that stand together are alike as they come (finite elements with
 // several unknowns a node; docs/log/finite-elements.md): with this many elements for each entry at most.
 #define SELL_AS_THEY_COME 1.17
@@ -89,12 +90,13 @@ static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
     return (plan->denied >> algo & 1u) != 0;
 }
 
-// Do columns in 16 bits make sliced ELL faster?
+// Do columns in 16 bits make sliced ELL faster? On an H200, where they fit, it took 0.72 to 1.04 times as long in f32, 0.81 to 1.21 in f64;
+// where they do not, the plan has those of 32.
 static int sell_narrow(const struct weft_spmv_plan *plan)
 {
     if (weft__spmv_is_cpu(plan))
         return weft__spmv_cpu_narrow(plan);
-    return weft_type_bytes(plan->a.type) == 8 &&
+    return weft_type_bytes(plan->a.type) >= 4 &&
            weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP16_US);
 }
 
@@ -115,10 +117,23 @@ static bool scalar_excluded(const struct weft_spmv_plan *plan)
     return plan->info.params.gpu.lanes || plan->info.params.gpu.ipt;
 }
 
+// Of a GPU: do rows side by side read x side by side, or around the diagonal?
+static bool reads_near(const struct weft_spmv_plan *plan)
+{
+    return !weft__spmv_is_cpu(plan) && (weft__spmv_x_near(plan) || weft__spmv_on_diagonal(plan));
+}
+
+// And do its bytes take so long that rows of many lengths gain by sliced ELL?
+static bool sell_long(const struct weft_spmv_plan *plan)
+{
+    return reads_near(plan) && weft__spmv_csr_us(plan) >= SELL_US;
+}
+
 // Where x is near, or entries are near the diagonal: are rows enough for sliced ELL?
 static bool sell_fills(const struct weft_spmv_plan *plan)
 {
-    return plan->a.m >= (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units ||
+    const int rows = sell_long(plan) ? SELL_ROWS_LONG : SELL_ROWS_NEAR;
+    return plan->a.m >= (int64_t)rows * plan->ctx->device.compute_units ||
            (beyond_caches(plan) && 32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
 }
 
@@ -128,8 +143,7 @@ static double sell_saves(const struct weft_spmv_plan *plan, double share, enum w
     const double padding = sell_padding(plan);
     *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
-        (!weft__spmv_is_cpu(plan) && (weft__spmv_x_near(plan) || weft__spmv_on_diagonal(plan)) &&
-         (!sell_fills(plan) || (!scalar_excluded(plan) && weft__spmv_scalar_near(plan)))) ||
+        (reads_near(plan) && (!sell_fills(plan) || (!scalar_excluded(plan) && weft__spmv_scalar_near(plan)))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
     return saves(plan, *out, padding, share);
@@ -159,8 +173,8 @@ static bool sdia_may(const struct weft_spmv_plan *plan, int alike, double paddin
     if (weft__spmv_is_cpu(plan)) // from memory no more bytes than by CSR
         return padding <= SDIA_MOST_CPU &&
                (weft__spmv_cpu_cached(plan) || weft__spmv_diagonals_save(plan, padding) >= 0);
-    if (padding > SDIA_ALONE && weft__spmv_x_near(plan) && sell_saves(plan, sell_share(alike), &sell) > 0 &&
-        sell == WEFT_SPMV_ALGO_SELL16)
+    if (padding > SDIA_ALONE && weft_type_bytes(plan->a.type) == 8 && weft__spmv_x_near(plan) &&
+        sell_saves(plan, sell_share(alike), &sell) > 0 && sell == WEFT_SPMV_ALGO_SELL16)
         return false;
     return padding <= SELL_PADDING || (beyond_caches(plan) && weft__spmv_diagonals_save(plan, padding) >= SDIA_SAVES);
 }
@@ -366,7 +380,8 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
     const double mean = weft__spmv_mean_row(plan);
     const int alike = (double)plan->stats.max_row <= SELL_ALIKE * mean,
               fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
-              gains = plan->a.nnz > 0 && (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
+              gains = plan->a.nnz > 0 &&
+                      (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW || sell_long(plan))));
     plan->bound = plan->least = 0;
     if (p->policy.algo == WEFT_SPMV_ALGO_AUTO) {
         // A CPU tells what each format takes, and the one that saves most is taken; on a GPU the first that saves.
@@ -386,10 +401,9 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
             }
             return WEFT_OK;
         }
-        // Where x is near sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts
+        // There sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts
         // (uniform:300000,1000,9000000 in f64 on an H100: 0.033 and 0.036 ms).
-        if (!cpu && gains && weft__spmv_x_near(plan) && sell_choose(plan, sell_share(alike), 0, out) &&
-            *out == WEFT_SPMV_ALGO_SELL16)
+        if (gains && reads_near(plan) && sell_choose(plan, sell_share(alike), 0, out) && *out == WEFT_SPMV_ALGO_SELL16)
             return WEFT_OK;
         plan->bound = 0;
         *out = WEFT_SPMV_ALGO_CSR_HUBS;

@@ -228,10 +228,16 @@ static double around(const struct weft_spmv_plan *plan, double us)
     return is_there ? us * weft__spmv_far_share(plan) * (double)plan->a.nnz * 1e-6 : 0;
 }
 
+// Are values of four bytes, is x not near, and have rows an entry or more on average? Then csr_merge takes longer for them, and lanes less.
+static bool far_narrow(const struct weft_spmv_plan *plan)
+{
+    return !is_wide(plan) && !weft__spmv_x_near(plan) && weft__spmv_mean_row(plan) >= 1;
+}
+
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
 // One long row runs alone.
 #define GROUP     0.12
-#define GROUP_FAR 0.10 // values of four bytes, where x is not near and rows have an entry or more on average
+#define GROUP_FAR 0.10 // where far_narrow()
 #define WAIT      0.011
 #define WAIT_WIDE 0.036
 #define WAIT_LONG 0.050
@@ -251,7 +257,7 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const int busy = !far && weft__spmv_mean_row(plan) >= LANES_ROW && plan->a.nnz >= BUSY_ENTRIES;
     const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068) * (busy ? BUSY : 1);
     const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type), mean = weft__spmv_mean_row(plan),
-                 group = far && !wide && mean >= 1 ? GROUP_FAR : GROUP,
+                 group = far_narrow(plan) ? GROUP_FAR : GROUP,
                  diagonal = around(plan, AROUND_LANES * fmin(mean, AROUND_LANES_ROW));
     const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
     const double memory = slow                                             ? MEMORY_SLOW
@@ -367,7 +373,7 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
     const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
     const int shared = plan->stats.max_row >= WEFT__SPMV_SHARED_ROW;
     const double apart = weft__spmv_x_cached(plan) ? weft__spmv_far_share(plan) : 0;
-    const bool near = weft__spmv_x_near(plan), narrow = !near && !is_wide(plan);
+    const bool near = weft__spmv_x_near(plan), narrow = far_narrow(plan);
     const double row = near     ? 1.1 + GATHER_MERGE_ROW * apart
                        : narrow ? 5.6
                                 : 4.7,
