@@ -36,6 +36,9 @@ static int flags_may(const struct weft_spmv_plan *plan)
 #define SELL_ALIKE   1.1 // longest row for the mean one
 #define SELL_ROWS    512 // for each compute unit
 #define SELL_US      8.0
+#define SELL_FIT_US  5.5 // where columns fit in 16 bits
+#define SELL_TAKEN   2   // entries of a row that has any, at least
+#define SELL_SCALAR  4   // entries of a row of many lengths, from which on it is ahead of csr_scalar
 // Rows for each unit where x is near, or entries are near the diagonal: csr_lanes then waits for little, and sliced ELL is ahead only with
 // many rows: half as many as a unit has threads where the bytes take as long as above, else as many. Short rows then go by csr_scalar,
 // which is as fast while the caches hold the matrix.
@@ -123,10 +126,25 @@ static bool reads_near(const struct weft_spmv_plan *plan)
     return !weft__spmv_is_cpu(plan) && (weft__spmv_x_near(plan) || weft__spmv_on_diagonal(plan));
 }
 
-// And do its bytes take so long that rows of many lengths gain by sliced ELL?
+// And do its bytes take so long that rows of many lengths gain by sliced ELL? Blocks read x side by side anywhere, so that their columns fit
+// in 16 bits by chance.
 static bool sell_long(const struct weft_spmv_plan *plan)
 {
-    return reads_near(plan) && weft__spmv_csr_us(plan) >= SELL_US;
+    const bool fit = weft__spmv_x_cached(plan) || weft__spmv_on_diagonal(plan);
+    return reads_near(plan) && weft__spmv_csr_us(plan) >= (fit ? SELL_FIT_US : SELL_US) &&
+           plan->a.nnz >= SELL_TAKEN * (plan->a.m - plan->info.empty_rows);
+}
+
+static bool rows_alike(const struct weft_spmv_plan *plan)
+{
+    return (double)plan->stats.max_row <= SELL_ALIKE * weft__spmv_mean_row(plan);
+}
+
+// Is csr_scalar as fast?
+static bool scalar_instead(const struct weft_spmv_plan *plan)
+{
+    return !scalar_excluded(plan) && weft__spmv_scalar_near(plan) &&
+           (rows_alike(plan) || weft__spmv_mean_row(plan) < SELL_SCALAR);
 }
 
 // Where x is near, or entries are near the diagonal: are rows enough for sliced ELL?
@@ -143,7 +161,7 @@ static double sell_saves(const struct weft_spmv_plan *plan, double share, enum w
     const double padding = sell_padding(plan);
     *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
-        (reads_near(plan) && (!sell_fills(plan) || (!scalar_excluded(plan) && weft__spmv_scalar_near(plan)))) ||
+        (reads_near(plan) && (!sell_fills(plan) || scalar_instead(plan))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
     return saves(plan, *out, padding, share);
@@ -378,8 +396,7 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
 {
     const struct weft_spmv_params *p = &plan->info.params;
     const double mean = weft__spmv_mean_row(plan);
-    const int alike = (double)plan->stats.max_row <= SELL_ALIKE * mean,
-              fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
+    const int alike = rows_alike(plan), fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
               gains = plan->a.nnz > 0 &&
                       (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW || sell_long(plan))));
     plan->bound = plan->least = 0;

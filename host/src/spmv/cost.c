@@ -245,6 +245,8 @@ static bool far_narrow(const struct weft_spmv_plan *plan)
 #define BUSY_ENTRIES (FROM_MEMORY / 2)
 #define BUSY         1.4
 #define GATHER_LANES 1.5
+#define GATHER_SMALL 0.5 // of an x of so many bytes
+#define SMALL_X      (16 << 10)
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
     const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);
@@ -257,7 +259,7 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const int busy = !far && weft__spmv_mean_row(plan) >= LANES_ROW && plan->a.nnz >= BUSY_ENTRIES;
     const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068) * (busy ? BUSY : 1);
     const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type), mean = weft__spmv_mean_row(plan),
-                 group = far_narrow(plan) ? GROUP_FAR : GROUP,
+                 group = far_narrow(plan) ? GROUP_FAR : GROUP, gather = x <= SMALL_X ? GATHER_SMALL : GATHER_LANES,
                  diagonal = around(plan, AROUND_LANES * fmin(mean, AROUND_LANES_ROW));
     const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
     const double memory = slow                                             ? MEMORY_SLOW
@@ -265,7 +267,7 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
                                                                            : MEMORY_LANES;
     return 4.8 + second_us(plan, lanes) + gaps_us(plan) +
            most(from_memory(plan, memory),
-                most(alone, shared_out(plan, group * groups + step * steps + GATHER_LANES * gathers(plan) + diagonal)));
+                most(alone, shared_out(plan, group * groups + step * steps + gather * gathers(plan) + diagonal)));
 }
 
 bool weft__spmv_streams(const struct weft_spmv_plan *plan)

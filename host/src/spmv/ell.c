@@ -171,17 +171,37 @@ static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spm
                       nnz / (double)plan->a.m);
 }
 
+// Rows that lie together read the same part of x where entries are near the diagonal: in larger work-groups more of them find it in the first
+// cache of their unit. On an H200 six such matrices took 0.77 to 1.10 times as long; the 1.10 has few rows. Long rows that read x apart run at
+// like columns, and share what that cache holds of x while none takes many elements at a time: with 8 they took up to 1.24 times as long as with 4
+// (docs/log/sliced-ell.md).
+#define AROUND_WG   256
+#define AROUND_ROWS 2048 // for each unit, at least
+#define APART_IPT   4
+#define APART_ROW   24 // entries
+static void reads_fit(const struct weft_spmv_plan *plan, struct weft_tune_spmv_ell *row)
+{
+    const bool around = weft__spmv_on_diagonal(plan);
+    if (weft__spmv_is_cpu(plan) || weft__spmv_x_near(plan))
+        return;
+    if (around && plan->a.m >= (int64_t)AROUND_ROWS * plan->ctx->device.compute_units)
+        row->wg = AROUND_WG;
+    if (!around && weft__spmv_mean_row(plan) >= APART_ROW)
+        row->ipt = row->ipt < APART_IPT ? row->ipt : APART_IPT;
+}
+
 static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    const struct weft_tune_spmv_ell *row = plan->info.params.policy.algo == WEFT_SPMV_ALGO_SELL16
-                                               ? WEFT__TUNE_FIND(plan->ctx, narrow_tune)
-                                               : WEFT__TUNE_FIND(plan->ctx, tune);
+    struct weft_tune_spmv_ell row = plan->info.params.policy.algo == WEFT_SPMV_ALGO_SELL16
+                                        ? *WEFT__TUNE_FIND(plan->ctx, narrow_tune)
+                                        : *WEFT__TUNE_FIND(plan->ctx, tune);
     const int cpu = weft__spmv_is_cpu(plan), sorted = e->b[WEFT__ELL_PERM] != NULL;
     struct weft__defines d = {0};
-    weft__spmv_resolve(make, plan, row, NULL);
+    reads_fit(plan, &row);
+    weft__spmv_resolve(make, plan, &row, NULL);
     if (make->status)
         return make->status;
-    e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row->chunk, CPU_BLOCK) : (cl_uint)row->chunk;
+    e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row.chunk, CPU_BLOCK) : (cl_uint)row.chunk;
     const struct weft__spmv_sizes sizes = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
     e->wg = (size_t)sizes.wg;
     e->groups = weft__groups(weft__ceil_div(weft__ceil_div((size_t)plan->a.m, e->chunk), e->wg), e->wg);

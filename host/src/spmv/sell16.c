@@ -149,7 +149,7 @@ static void variants(weft__variant_fn *fn, void *arg)
     WEFT__SPMV_EACH(&pack_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64}, {"WEFT_PAD", PAD});
     for (int sorted = 0; sorted < 2; sorted++) {
         for (int ipt = 4; ipt <= 6; ipt += 2)
-            WEFT__SPMV_EACH(&gpu_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", ipt}, {"WEFT_HEIGHT", 32},
+            WEFT__SPMV_EACH(&gpu_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", ipt == 4 ? 128 : 256}, {"WEFT_IPT", ipt}, {"WEFT_HEIGHT", 32},
                             {"WEFT_SORTED", sorted}, {"WEFT_PAD", PAD});
         WEFT__SPMV_EACH(&cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", sorted},
                         {"WEFT_PAD", PAD});
