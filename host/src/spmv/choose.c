@@ -37,6 +37,7 @@ static int flags_may(const struct weft_spmv_plan *plan)
 #define SELL_ROWS    512 // for each compute unit
 #define SELL_US      8.0
 #define SELL_FIT_US  5.5 // where columns fit in 16 bits
+#define SELL_APART   8   // entries of a row of mean length, at most, where they may not fit
 #define SELL_TAKEN   2   // entries of a row that has any, at least
 #define SELL_SCALAR  4   // entries of a row of many lengths, from which on it is ahead of csr_scalar
 // Rows for each unit where x is near, or entries are near the diagonal: csr_lanes then waits for little, and sliced ELL is ahead only with
@@ -44,7 +45,7 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // which is as fast while the caches hold the matrix.
 #define SELL_ROWS_NEAR 2048
 #define SELL_ROWS_LONG 1024
-// Fewer are enough where the caches do not hold the matrix, if rows that stand together are alike as they come (finite elements with
+// Fewer are enough where the caches do not hold the matrix, or its bytes take as long as above, if rows that stand together are alike as they come (finite elements with
 // several unknowns a node; docs/log/finite-elements.md): with this many elements for each entry at most.
 #define SELL_AS_THEY_COME 1.17
 
@@ -127,11 +128,12 @@ static bool reads_near(const struct weft_spmv_plan *plan)
 }
 
 // And do its bytes take so long that rows of many lengths gain by sliced ELL? Blocks read x side by side anywhere, so that their columns fit
-// in 16 bits by chance.
+// in 16 bits by chance; there csr_lanes waits for long rows less.
 static bool sell_long(const struct weft_spmv_plan *plan)
 {
     const bool fit = weft__spmv_x_cached(plan) || weft__spmv_on_diagonal(plan);
     return reads_near(plan) && weft__spmv_csr_us(plan) >= (fit ? SELL_FIT_US : SELL_US) &&
+           (fit || weft__spmv_mean_row(plan) <= SELL_APART) &&
            plan->a.nnz >= SELL_TAKEN * (plan->a.m - plan->info.empty_rows);
 }
 
@@ -152,7 +154,8 @@ static bool sell_fills(const struct weft_spmv_plan *plan)
 {
     const int rows = sell_long(plan) ? SELL_ROWS_LONG : SELL_ROWS_NEAR;
     return plan->a.m >= (int64_t)rows * plan->ctx->device.compute_units ||
-           (beyond_caches(plan) && 32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
+           ((beyond_caches(plan) || sell_long(plan)) &&
+            32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
 }
 
 // As saves(), of sliced ELL, which saves `share`; 0: auto does not take it.
