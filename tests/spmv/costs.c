@@ -77,7 +77,7 @@ static void test_gathered_cost(void)
             .y_size = cases[i].m,
             .a = {.m = cases[i].m, .n = cases[i].m, .nnz = cases[i].nnz, .type = cases[i].type},
             .info = {.empty_rows = cases[i].empty},
-            .stats = {.max_row = cases[i].longest, .far = cases[i].far, .lone = cases[i].far, .apart = cases[i].far}};
+            .stats = {.max_row = cases[i].longest, .far = cases[i].far, .lone = cases[i].far}};
         plan.stats.apart = 32 * (cases[i].m - cases[i].empty); // all of the entries
         plan.stats.hist[0] = (cl_uint)cases[i].empty;
         plan.stats.hist[1] = (cl_uint)cases[i].single;
@@ -295,7 +295,7 @@ static void test_kept_cost(void)
             .m = (int64_t)cases[i].m, .n = (int64_t)cases[i].n, .nnz = (int64_t)cases[i].nnz, .type = cases[i].type};
         plan.info.params.policy.algo = WEFT_SPMV_ALGO_CSR;
         plan.info.max_row = plan.stats.max_row = (int64_t)(2 * longest);
-        plan.stats.far = plan.stats.lone = plan.stats.apart = cases[i].far * ((plan.a.m + 31) / 32);
+        plan.stats.far = plan.stats.lone = cases[i].far * ((plan.a.m + 31) / 32);
         plan.stats.apart = 1024 * ((plan.a.m + 31) / 32);
         for (int log = 0; log < 6; log++) // of 32 >> log rows side by side the longest
             plan.stats.steps[log] = (int64_t)(cases[i].m * (1 << log) / 32 * ceil(longest / (1 << log)));

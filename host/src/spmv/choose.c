@@ -29,24 +29,24 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // Elements of sliced ELL for each entry up to which its products are expected to be faster: on a GPU where rows are this long on
 // average, or the longest is little more than that, as on grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of
 // 12.5 at random took 0.872 for 0.844), and enough to fill it. Where x is near, or entries are near the diagonal, other rows will do, if the bytes
-// take so long: on an H200 33 such matrices took 0.66 to 1.02 times as long in f32, 0.70 to 1.14 in f64 (docs/log/sliced-ell.md). A CPU weighs the
-// elements (cost_cpu.c).
+// take so long (docs/log/sliced-ell.md). A CPU weighs the elements (cost_cpu.c).
 #define SELL_PADDING 1.25
 #define SELL_ROW     24
 #define SELL_ALIKE   1.1 // longest row for the mean one
 #define SELL_ROWS    512 // for each compute unit
 #define SELL_US      8.0
-#define SELL_FIT_US  5.5 // where columns fit in 16 bits
-#define SELL_APART   8   // entries of a row of mean length, at most, where they may not fit
-#define SELL_TAKEN   2   // entries of a row that has any, at least
-#define SELL_SCALAR  4   // entries of a row of many lengths, from which on it is ahead of csr_scalar
+#define SELL_FIT_US                                                                                                    \
+    5.5 // where x is small, or nearly all entries are near the diagonal, so that columns mostly fit in 16 bits
+#define SELL_APART  8 // entries of a row of mean length, at most, where they may not fit
+#define SELL_TAKEN  2 // entries of a row that has any, at least
+#define SELL_SCALAR 4 // entries of a row of many lengths, from which on it is ahead of csr_scalar
 // Rows for each unit where x is near, or entries are near the diagonal: csr_lanes then waits for little, and sliced ELL is ahead only with
 // many rows: half as many as a unit has threads where the bytes take as long as above, else as many. Short rows then go by csr_scalar,
 // which is as fast while the caches hold the matrix.
 #define SELL_ROWS_NEAR 2048
 #define SELL_ROWS_LONG 1024
-// Fewer are enough where the caches do not hold the matrix, or its bytes take as long as above, if rows that stand together are alike as they come (finite elements with
-// several unknowns a node; docs/log/finite-elements.md): with this many elements for each entry at most.
+// Fewer are enough where the caches do not hold the matrix, or its bytes take as long as above, if rows that stand together are alike as
+// they come (finite elements with several unknowns a node; docs/log/finite-elements.md): with this many elements for each entry at most.
 #define SELL_AS_THEY_COME 1.17
 
 // As SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still.
@@ -82,7 +82,7 @@ static double saves(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
 {
     if (!weft__spmv_is_cpu(plan))
         return (double)plan->info.params.policy.products * share * weft__spmv_csr_us(plan) -
-               weft__spmv_convert_us(plan);
+               weft__spmv_convert_us(plan, algo == WEFT_SPMV_ALGO_SELL16);
     const double all = elements * (double)plan->a.nnz, items = (double)weft__spmv_items(plan);
     const struct weft__spmv_load load = {
         .elements = all, .longest = fmax(all / items, 8.0 * (double)plan->stats.max_row), .items = items};
@@ -162,8 +162,10 @@ static bool sell_fills(const struct weft_spmv_plan *plan)
 static double sell_saves(const struct weft_spmv_plan *plan, double share, enum weft_spmv_algo *out)
 {
     const double padding = sell_padding(plan);
-    *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
-    if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
+    const int refused =
+        denied(plan, WEFT_SPMV_ALGO_SELL16); // for want of memory: columns in 32 bits need less on their way
+    *out = !refused && sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
+    if (denied(plan, WEFT_SPMV_ALGO_SELL) || (refused && !plan->crowded) || padding > sell_limit(plan) ||
         (reads_near(plan) && (!sell_fills(plan) || scalar_instead(plan))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
@@ -323,8 +325,9 @@ static double nodes_us(const struct weft_spmv_plan *plan)
 #define NODES_SELL_APART 0.5
 static double nodes_sell_share(const struct weft_spmv_plan *plan)
 {
-    return sell_narrow(plan) && weft__spmv_mean_row(plan) < NODES_SELL_ROW && beyond_caches(plan) &&
-                   weft__spmv_csr_us(plan) <= NODES_SELL_US && weft__spmv_apart(plan) <= NODES_SELL_APART
+    return weft_type_bytes(plan->a.type) == 8 && sell_narrow(plan) && weft__spmv_mean_row(plan) < NODES_SELL_ROW &&
+                   beyond_caches(plan) && weft__spmv_csr_us(plan) <= NODES_SELL_US &&
+                   weft__spmv_apart(plan) <= NODES_SELL_APART
                ? NODES_SELL_SAVES
                : SELL_SAVES;
 }

@@ -441,10 +441,10 @@ enum weft__spmv_flags_tiles weft__spmv_flags_tiles(const struct weft_spmv_plan *
 #define GAP_WIDE_US   4.0e-6
 // Groups, one for each tile of entries, share the empty rows: where tiles are few, each has many rows of y to write.
 #define FLAGS_TILE 1024.0
-static double flags_empty_us(const struct weft_spmv_plan *plan)
+static double flags_empty_us(const struct weft_spmv_plan *plan, double row_us)
 {
     const double empty = (double)plan->info.empty_rows;
-    return most(0.65e-3 * empty / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE), shared_out(plan, EMPTY_US * empty));
+    return most(0.65e-3 * empty / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE), shared_out(plan, row_us * empty));
 }
 
 // A launch before that scales all of y takes as long as its bytes, and where a host is slow to launch it takes the least.
@@ -456,7 +456,7 @@ static double scale_us(const struct weft_spmv_plan *plan)
 
 bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan)
 {
-    return plan->acc == plan->type && flags_empty_us(plan) > SCALE_LEAST + scale_us(plan);
+    return plan->acc == plan->type && flags_empty_us(plan, EMPTY_US) > SCALE_LEAST + scale_us(plan);
 }
 
 // With one entry in 16 rows and fewer each row with entries takes another sector of y, the longer the more bytes x and y have, up to twice
@@ -525,7 +525,8 @@ double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
     const double empty_row = among_gaps(plan)                  ? wide ? GAP_WIDE_US : GAP_US
                              : wide && weft__spmv_x_near(plan) ? EMPTY_WIDE_US
                                                                : EMPTY_US;
-    const double empty = scales ? SCALE_US + SCALE_BYTES * scale_us(plan) : flags_empty_us(plan),
+    const double empty =
+                     scales ? SCALE_US + SCALE_BYTES * scale_us(plan) : flags_empty_us(plan, fmin(empty_row, EMPTY_US)),
                  work = shared_out(plan, flags_rows_us(plan, rates.row) + rates.entry * (double)plan->a.nnz * 1e-6 +
                                              (wide ? GATHER_FLAGS_WIDE : GATHER_FLAGS) * gathers(plan) +
                                              around(plan, AROUND_FLAGS) +

@@ -90,7 +90,7 @@ bool weft__spmv_hubs_sampled(const struct weft_spmv_plan *plan);
 // conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns, with `padding`
 // elements for each entry.
 double weft__spmv_csr_us(const struct weft_spmv_plan *plan);
-double weft__spmv_convert_us(const struct weft_spmv_plan *plan);
+double weft__spmv_convert_us(const struct weft_spmv_plan *plan, bool narrow); // narrow: to columns in 16 bits
 double weft__spmv_diagonals_save(const struct weft_spmv_plan *plan, double padding);
 // Microseconds of a row of `longest` elements in a sliced format, and whether these are no more than CSR takes.
 double weft__spmv_steps_us(double longest, double step_us);

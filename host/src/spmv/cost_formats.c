@@ -24,7 +24,7 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
     return plan->a.nnz ? elements / (double)plan->a.nnz : 0;
 }
 
-// A row of a sliced format belongs to one work-item on a GPU, which takes STEP of its elements together, then waits for
+// A row of a sliced format belongs to one work-item on a GPU, which takes STEP of its elements together, or more, then waits for
 // memory. All other rows may be done by then. So the steps of the longest one must fit into the time that CSR takes at
 // least, when it moves its bytes at the full speed of the device. An H200 takes 3 us for a launch. A web graph with a row of
 // 3753 entries took sell 23 times as long as csr with f32 and 33 times with f64.
@@ -51,13 +51,16 @@ double weft__spmv_diagonals_save(const struct weft_spmv_plan *plan, double paddi
 }
 
 // Figures of an H200, sliced DIA and sliced ELL: 0.27 to 0.31 ms for 1.2 to 3 M entries, 0.42 to 0.54 for 10 M, 0.54 to 0.73
-// for 13 M. Buffers and the host's steps take the most of it where entries are few.
+// for 13 M. Buffers and the host's steps take the most of it where entries are few. Columns in 16 bits take 1.36 to 1.8 times as long.
 #define CONVERT_US       250.0
 #define CONVERT_PRODUCTS 10 // by CSR, which move as many bytes
+#define NARROW_US        200.0
+#define NARROW_PRODUCTS  10
 
-double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
+double weft__spmv_convert_us(const struct weft_spmv_plan *plan, bool narrow)
 {
-    return CONVERT_US + CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
+    const double us = weft__spmv_csr_us(plan);
+    return CONVERT_US + CONVERT_PRODUCTS * us + (narrow ? NARROW_US + NARROW_PRODUCTS * us : 0);
 }
 
 double weft__spmv_steps_us(double longest, double step_us)

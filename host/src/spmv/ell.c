@@ -24,17 +24,19 @@ struct weft_tune_spmv_ell {
     int height; // rows of a slice
     int chunk;  // places of a work-item, a multiple of height (CPU)
     int read;
+    int around_wg; // of many rows whose entries lie near the diagonal, but not beside one another; 0: wg
+    int apart_ipt; // of long rows that read x apart; 0: ipt
 };
 static const struct weft_tune_spmv_ell tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 32, 1, 2},
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 128, 8, 32, 1, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, CPU_BLOCK, 1024, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 32, 1, 2, 0, 0},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 128, 8, 32, 1, 2, 256, 4},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, CPU_BLOCK, 1024, 1, 0, 0},
 };
 // With columns in 16 bits.
 static const struct weft_tune_spmv_ell narrow_tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 32, 1, 2},
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 128, 6, 32, 1, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, CPU_BLOCK, 1024, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 32, 1, 2, 0, 0},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 128, 6, 32, 1, 2, 256, 4},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, CPU_BLOCK, 1024, 1, 0, 0},
 };
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_ell, member, member)
 static const struct weft__tunable gpu_values[] = {
@@ -175,19 +177,17 @@ static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spm
 // cache of their unit. On an H200 six such matrices took 0.77 to 1.10 times as long; the 1.10 has few rows. Long rows that read x apart run at
 // like columns, and share what that cache holds of x while none takes many elements at a time: with 8 they took up to 1.24 times as long as with 4
 // (docs/log/sliced-ell.md).
-#define AROUND_WG   256
 #define AROUND_ROWS 2048 // for each unit, at least
-#define APART_IPT   4
-#define APART_ROW   24 // entries
+#define APART_ROW   24   // entries
 static void reads_fit(const struct weft_spmv_plan *plan, struct weft_tune_spmv_ell *row)
 {
     const bool around = weft__spmv_on_diagonal(plan);
     if (weft__spmv_is_cpu(plan) || weft__spmv_x_near(plan))
         return;
-    if (around && plan->a.m >= (int64_t)AROUND_ROWS * plan->ctx->device.compute_units)
-        row->wg = AROUND_WG;
-    if (!around && weft__spmv_mean_row(plan) >= APART_ROW)
-        row->ipt = row->ipt < APART_IPT ? row->ipt : APART_IPT;
+    if (around && row->around_wg && plan->a.m >= (int64_t)AROUND_ROWS * plan->ctx->device.compute_units)
+        row->wg = row->around_wg;
+    if (!around && row->apart_ipt && weft__spmv_mean_row(plan) >= APART_ROW)
+        row->ipt = row->apart_ipt;
 }
 
 static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__make *make)

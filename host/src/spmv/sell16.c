@@ -147,10 +147,13 @@ static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream,
 static void variants(weft__variant_fn *fn, void *arg)
 {
     WEFT__SPMV_EACH(&pack_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64}, {"WEFT_PAD", PAD});
+    static const struct {
+        int wg, ipt;
+    } gpu[] = {{256, 6}, {128, 6}, {128, 4}};
     for (int sorted = 0; sorted < 2; sorted++) {
-        for (int ipt = 4; ipt <= 6; ipt += 2)
-            WEFT__SPMV_EACH(&gpu_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", ipt == 4 ? 128 : 256}, {"WEFT_IPT", ipt}, {"WEFT_HEIGHT", 32},
-                            {"WEFT_SORTED", sorted}, {"WEFT_PAD", PAD});
+        for (size_t i = 0; i < sizeof gpu / sizeof *gpu; i++)
+            WEFT__SPMV_EACH(&gpu_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", gpu[i].wg}, {"WEFT_IPT", gpu[i].ipt},
+                            {"WEFT_HEIGHT", 32}, {"WEFT_SORTED", sorted}, {"WEFT_PAD", PAD});
         WEFT__SPMV_EACH(&cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", sorted},
                         {"WEFT_PAD", PAD});
     }

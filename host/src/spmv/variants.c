@@ -179,9 +179,10 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     convert_each(fn, arg, &weft__ell_fill_cpu_spec, 1, WEFT_SCHEDULE_CPU);
     convert_each(fn, arg, &weft__hyb_count_spec, 64, WEFT_SCHEDULE_AUTO);
     convert_each(fn, arg, &weft__hyb_rest_spec, 64, WEFT_SCHEDULE_AUTO);
-    EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_HEIGHT", 32},
-         {"WEFT_SORTED", 1});
-    for (int ipt = 4; ipt <= 8; ipt += 4) {
+    for (int sorted = 0; sorted < 2; sorted++)
+        EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_HEIGHT", 32},
+             {"WEFT_SORTED", sorted});
+    for (int ipt = 8; ipt >= 4; ipt -= 4) {
         EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", ipt}, {"WEFT_HEIGHT", 0},
              {"WEFT_SORTED", 0});
         for (int sorted = 0; sorted < 2; sorted++)

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// ELL, sliced ELL and hybrids on a GPU, whatever is read together and wherever rows end; what a plan takes for what rows read of x; and the CSR schedules
+// that docs/log/sliced-ell.md found best beside them.
+#include "host/internal/inside.h"
+#include "host/internal/tests.h"
+#include "tests/support/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <weft/generate.h>
+#include <weft/spmv.h>
+
+// Rows of `m`: of all lengths up to `longest`, all of the longest, or the longest one last behind empty ones.
+enum rows { ALL_LENGTHS, ALIKE, LAST };
+
+static int64_t length_of(enum rows rows, int64_t m, int longest, int64_t i)
+{
+    return rows == ALIKE ? longest : rows == LAST ? i == m - 1 ? longest : 0 : i * 7 % (longest + 1);
+}
+
+// Of whole numbers, so that sums are exact; of n = 97 columns, ascending.
+static struct weft_csr matrix_make(int64_t m, int longest, enum rows rows, enum weft_type type)
+{
+    enum { N = 97 };
+    struct weft_csr a = {.m = m, .n = N, .type = type, .ofs = WEFT_OFS_32};
+    for (int64_t i = 0; i < m; i++)
+        a.nnz += length_of(rows, m, longest, i);
+    int32_t *ptr = test_alloc((size_t)(m + 1) * sizeof *ptr), *col = test_alloc((size_t)(a.nnz + 1) * sizeof *col);
+    float *f = test_alloc((size_t)(a.nnz + 1) * sizeof *f);
+    ptr[0] = 0;
+    for (int64_t i = 0; i < m; i++) {
+        const int64_t count = length_of(rows, m, longest, i);
+        for (int64_t k = 0; k < count; k++) {
+            const int64_t p = ptr[i] + k;
+            col[p] = (int32_t)(k * 5 + i % 5);
+            if (type == WEFT_TYPE_I32)
+                ((int32_t *)f)[p] = (int32_t)(p % 9 - 4);
+            else
+                f[p] = (float)(p % 9 - 4);
+        }
+        ptr[i + 1] = ptr[i] + (int32_t)count;
+    }
+    a.row_ptr = ptr;
+    a.col = col;
+    a.val = f;
+    return a;
+}
+
+static void matrix_free(struct weft_csr *a)
+{
+    free(a->row_ptr);
+    free(a->col);
+    free(a->val);
+}
+
+// Is y = A*x, without rounding?
+static int is_right(struct test_device *dev, const struct weft_csr *a, const struct weft_spmv_params *params)
+{
+    const size_t bytes = (size_t)a->m * 4;
+    const bool whole = a->type == WEFT_TYPE_I32;
+    float x[97], *y = test_alloc(bytes + 4), *want = test_alloc(bytes + 4);
+    for (int j = 0; j < 97; j++)
+        if (whole)
+            ((int32_t *)x)[j] = j % 7 - 3;
+        else
+            x[j] = (float)(j % 7 - 3);
+    for (int64_t i = 0; i < a->m; i++) {
+        int sum = 0;
+        for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++)
+            sum += (a->col[p] % 7 - 3) * (int)(p % 9 - 4);
+        if (whole)
+            ((int32_t *)want)[i] = sum;
+        else
+            want[i] = (float)sum;
+    }
+    struct weft_device_csr d = {0};
+    struct weft_spmv_plan *plan = NULL;
+    struct test_buffer bx = test_buffer_make(dev, x, sizeof x), by = test_buffer_make(dev, NULL, bytes);
+    const int ran = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a)) &&
+                    !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, a) &&
+                    !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, params) &&
+                    !weft_spmv_run(plan, dev->queue, by.mem, 1, bx.mem, 0, 0, NULL, NULL);
+    if (ran)
+        test_buffer_read(dev, &by, y, bytes);
+    int right = ran;
+    for (int64_t i = 0; right && i < a->m; i++) // -0 is 0
+        right = whole ? ((int32_t *)y)[i] == ((int32_t *)want)[i] : y[i] == want[i];
+    if (!right)
+        tap_note("%lld rows, %lld entries, ipt %d: %s", (long long)a->m, (long long)a->nnz, params->gpu.ipt,
+                 ran ? "wrong" : test_error(dev));
+    weft_spmv_plan_destroy(&plan);
+    weft_device_csr_free(&d);
+    test_buffer_free(&bx);
+    test_buffer_free(&by);
+    free(y);
+    free(want);
+    return right;
+}
+
+// Every number of elements together, and every rest of a row behind them; work-groups that end within a slice.
+static void test_rests(struct test_device *dev)
+{
+    static const enum weft_spmv_algo algos[] = {WEFT_SPMV_ALGO_ELL, WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
+                                                WEFT_SPMV_ALGO_HYB};
+    const int most = dev->checker ? 3 : 8;
+    for (size_t k = 0; k < sizeof algos / sizeof *algos; k++) {
+        int right = 1;
+        for (int ipt = 1; right && ipt <= most; ipt++) {
+            for (int longest = 0; right && longest <= 17; longest += dev->checker ? 5 : 1) {
+                const enum rows rows = (enum rows)((longest + ipt) % 3);
+                const int64_t m = rows == ALIKE ? 70 : rows == LAST ? 33 : 131;
+                struct weft_csr a = matrix_make(m, longest, rows, ipt % 3 ? WEFT_TYPE_F32 : WEFT_TYPE_I32);
+                const struct weft_spmv_params params = {.policy.algo = algos[k],
+                                                        .problem.vec_type = a.type,
+                                                        .gpu.ipt = ipt,
+                                                        .gpu.wg = 40,
+                                                        .format.sigma = ipt % 2 ? 64 : 1,
+                                                        .format.max_padding = 1e9};
+                right = is_right(dev, &a, &params);
+                matrix_free(&a);
+            }
+        }
+        tap_ok(right, "%s: %s: rows of 0 to 17 entries, up to %d together", dev->name, weft_spmv_algo_name(algos[k]),
+               most);
+    }
+}
+
+// What a plan takes of NVIDIA's row by what rows read of x; of others and of a CPU nothing changes, and what is given stays.
+static void test_fit(struct test_device *dev)
+{
+    const struct weft_device_info is = dev->ctx->device;
+    static const struct {
+        const char *what, *spec, *vendor;
+        enum weft_spmv_algo algo;
+        int given_wg, given_ipt, wg, ipt;
+    } cases[] = {
+        {"near the diagonal", "near:40000,200000,2000", "NVIDIA", WEFT_SPMV_ALGO_SELL16, 0, 0, 256, 6},
+        {"the same, sell", "near:40000,200000,2000", "NVIDIA", WEFT_SPMV_ALGO_SELL, 0, 0, 256, 8},
+        {"both given", "near:40000,200000,2000", "NVIDIA", WEFT_SPMV_ALGO_SELL, 64, 3, 64, 3},
+        {"another vendor", "near:40000,200000,2000", "another", WEFT_SPMV_ALGO_SELL, 0, 0, 128, 4},
+        {"beside one another", "band:40000,5", "NVIDIA", WEFT_SPMV_ALGO_SELL, 0, 0, 128, 8},
+        {"long rows apart", "uniform:2000,40000,60000", "NVIDIA", WEFT_SPMV_ALGO_SELL, 0, 0, 128, 4},
+        {"short rows apart", "uniform:20000,40000,60000", "NVIDIA", WEFT_SPMV_ALGO_SELL, 0, 0, 128, 8},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_csr a;
+        struct weft_device_csr d = {0};
+        struct weft_error err = {0};
+        struct weft_spmv_plan *plan = NULL;
+        if (weft_generate(&a, cases[i].spec, weft_generate_params(.type = WEFT_TYPE_F32), &err))
+            tap_bail("%s", err.text);
+        dev->ctx->device.compute_units = 1;
+        snprintf(dev->ctx->device.vendor, sizeof dev->ctx->device.vendor, "%s", cases[i].vendor);
+        const int made =
+            !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+            !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+            !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d,
+                                   weft_spmv_params(.policy.algo = cases[i].algo, .gpu.wg = cases[i].given_wg,
+                                                    .gpu.ipt = cases[i].given_ipt, .format.max_padding = 100));
+        const int least = weft__wg_lower(dev->ctx, cases[i].wg);
+        dev->ctx->device = is;
+        const int wg = made ? weft_spmv_plan_info(plan)->params.gpu.wg : 0,
+                  ipt = made ? weft_spmv_plan_info(plan)->params.gpu.ipt : 0;
+        tap_ok(wg == least && ipt == cases[i].ipt, "%s: %s, %s: work-groups of %d, %d elements together", dev->name,
+               cases[i].what, weft_spmv_algo_name(cases[i].algo), wg, ipt);
+        weft_spmv_plan_destroy(&plan);
+        weft_device_csr_free(&d);
+        weft_csr_free(&a);
+    }
+}
+
+// Two schedules of CSR, by figures of patterns that an H200 has timed: the first took less. lanes: 0, csr_lanes is none of the two.
+static void test_csr_costs(void)
+{
+    enum schedule { LANES, SCALAR, MERGE, FLAGS };
+    static const char *const names[] = {"csr_lanes", "csr_scalar", "csr_merge", "csr_flags"};
+    static const struct {
+        const char *what;
+        int64_t m, n, nnz, longest, empty, single, far, apart, steps[6];
+        enum weft_type type;
+        int lanes;
+        enum schedule less, more;
+    } cases[] = {
+        {"near:537829,5533103,295, 20.1 and 23.6 us",
+         537829,
+         537829,
+         5533103,
+         30,
+         21,
+         188,
+         14826846,
+         0,
+         {293482, 282718, 278495, 285257, 286984, 537808},
+         WEFT_TYPE_F32,
+         4,
+         LANES,
+         FLAGS},
+        {"block:1471357,2958062,12, 14.7 and 19.5",
+         1471357,
+         1471357,
+         2958062,
+         48,
+         1244435,
+         0,
+         24692,
+         7000000,
+         {258720, 172044, 119037, 118619, 123223, 227966},
+         WEFT_TYPE_F32,
+         0,
+         FLAGS,
+         MERGE},
+        {"the same, 20.2 and 23.3",
+         1471357,
+         1471357,
+         2958062,
+         48,
+         1244435,
+         0,
+         24692,
+         7000000,
+         {258720, 172044, 119037, 118619, 123223, 227966},
+         WEFT_TYPE_F64,
+         2,
+         FLAGS,
+         LANES},
+        {"uniform:1191805,2681969,2579831, 24.1 and 27.2",
+         1191805,
+         2681969,
+         2579831,
+         12,
+         136428,
+         296523,
+         24337152,
+         24337152,
+         {212163, 207781, 213967, 298397, 588140, 1055377},
+         WEFT_TYPE_F32,
+         2,
+         LANES,
+         MERGE},
+        {"the same in f64, 30.4 and 33.5",
+         1191805,
+         2681969,
+         2579831,
+         12,
+         136428,
+         296523,
+         24337152,
+         24337152,
+         {212163, 207781, 213967, 298397, 588140, 1055377},
+         WEFT_TYPE_F64,
+         2,
+         MERGE,
+         LANES},
+        {"uniform:524492,1518,2939706, 10.3 and 12.7",
+         524492,
+         1518,
+         2939706,
+         20,
+         1891,
+         11062,
+         15864838,
+         15864838,
+         {180732, 174330, 174630, 181672, 262272, 522601},
+         WEFT_TYPE_F32,
+         2,
+         LANES,
+         SCALAR},
+    };
+    struct weft_context h200 = {.device = {.compute_units = 132,
+                                           .local_bytes = 48 << 10,
+                                           .max_wg = 1024,
+                                           .cache_bytes = 50 << 20,
+                                           .lanes = WEFT_LANES_PTX,
+                                           .fence = true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_spmv_plan plan = {
+            .ctx = &h200,
+            .type = cases[i].type,
+            .acc = cases[i].type,
+            .x_size = cases[i].n,
+            .y_size = cases[i].m,
+            .a = {.m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = cases[i].type},
+            .info = {.empty_rows = cases[i].empty, .max_row = cases[i].longest},
+            .stats = {.max_row = cases[i].longest, .far = cases[i].far, .lone = cases[i].far, .apart = cases[i].apart}};
+        plan.stats.hist[0] = (cl_uint)cases[i].empty;
+        plan.stats.hist[1] = (cl_uint)cases[i].single;
+        for (int log = 0; log < 6; log++)
+            plan.stats.steps[log] = cases[i].steps[log];
+        const double us[] = {cases[i].lanes ? weft__spmv_lanes_cost(&plan, cases[i].lanes) : 0,
+                             weft__spmv_scalar_cost(&plan), weft__spmv_merge_cost(&plan), weft__spmv_flags_cost(&plan)};
+        tap_ok(us[cases[i].less] < us[cases[i].more], "%s: %s is expected to take %.1f us, %s %.1f", cases[i].what,
+               names[cases[i].less], us[cases[i].less], names[cases[i].more], us[cases[i].more]);
+    }
+}
+
+static void test_each(struct test_device *dev)
+{
+    if (!dev->gpu)
+        return;
+    test_rests(dev);
+    if (!dev->checker)
+        test_fit(dev);
+}
+
+int main(void)
+{
+    test_csr_costs();
+    test_device_each(test_each);
+    return tap_done();
+}
