@@ -385,7 +385,7 @@ static void test_auto(struct test_device *dev)
         struct job j;
         const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
         // Seen in the sample. Sliced ELL gains nothing with rows of one length that are as short as those of the first band.
-        const enum weft_spmv_algo instead = cases[i].wide ? WEFT_SPMV_ALGO_SELL
+        const enum weft_spmv_algo instead = cases[i].wide ? WEFT_SPMV_ALGO_SELL16
                                             : dev->gpu    ? WEFT_SPMV_ALGO_CSR_SCALAR
                                                           : WEFT_SPMV_ALGO_CSR_MERGE;
         tap_ok(ok && (cases[i].row < 0 || j.info.params.policy.algo == instead) &&

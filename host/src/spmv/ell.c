@@ -42,7 +42,7 @@ static const struct weft_tune_spmv_ell narrow_tune[] = {
 static const struct weft__tunable gpu_values[] = {
     {GPU(wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
      .sweep = {64, 128, 256}, .help = "work-items per work-group"},
-    {GPU(ipt), .low = 1, .high = 8, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {1, 2, 4, 8},
+    {GPU(ipt), .low = 1, .high = 8, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {2, 4, 6, 8},
      .help = "entries of a row that a work-item reads together"},
     {GPU(read), WEFT__SPMV_READ},
 };
