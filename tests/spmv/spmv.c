@@ -525,10 +525,7 @@ static void test_products(struct test_device *dev, enum weft_type type)
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
         if (ok) {
             info = *weft_spmv_plan_info(plan);
-            const enum weft_spmv_algo sliced = dev->gpu && type == WEFT_TYPE_F64 ? WEFT_SPMV_ALGO_SELL16
-                                               : dev->ctx->device.lanes == WEFT_LANES_PTX && cases[i].n == 40
-                                                   ? WEFT_SPMV_ALGO_PANELS
-                                                   : WEFT_SPMV_ALGO_SELL;
+            const enum weft_spmv_algo sliced = dev->gpu ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
             const int gains = cases[i].sell && (type != WEFT_TYPE_F64 || cases[i].rows != ROWS_FULL);
             ok = (info.params.policy.algo == sliced) == (dev->gpu ? cases[i].sell_gpu : gains) && info.why[0] &&
                  check_run(dev, plan, &a, 2, -3, 0);
