@@ -34,9 +34,10 @@ static int flags_may(const struct weft_spmv_plan *plan)
 #define SELL_ROW     24
 #define SELL_ALIKE   1.1 // longest row for the mean one
 #define SELL_ROWS    512 // for each compute unit
-#define SELL_US      8.0
-#define SELL_FIT_US                                                                                                    \
-    5.5 // where x is small, or nearly all entries are near the diagonal, so that columns mostly fit in 16 bits
+// Microseconds of bytes where x is near, and where it is small, or nearly all entries are near the diagonal, so that columns mostly fit in
+// 16 bits.
+#define SELL_US     8.0
+#define SELL_FIT_US 5.5
 #define SELL_APART  8 // entries of a row of mean length, at most, where they may not fit
 #define SELL_TAKEN  2 // entries of a row that has any, at least
 #define SELL_SCALAR 4 // entries of a row of many lengths, from which on it is ahead of csr_scalar
@@ -162,8 +163,8 @@ static bool sell_fills(const struct weft_spmv_plan *plan)
 static double sell_saves(const struct weft_spmv_plan *plan, double share, enum weft_spmv_algo *out)
 {
     const double padding = sell_padding(plan);
-    const int refused =
-        denied(plan, WEFT_SPMV_ALGO_SELL16); // for want of memory: columns in 32 bits need less on their way
+    // For want of memory: columns in 32 bits need less on their way.
+    const int refused = denied(plan, WEFT_SPMV_ALGO_SELL16);
     *out = !refused && sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || (refused && !plan->crowded) || padding > sell_limit(plan) ||
         (reads_near(plan) && (!sell_fills(plan) || scalar_instead(plan))) ||

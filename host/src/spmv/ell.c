@@ -174,7 +174,7 @@ static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spm
 }
 
 // Rows that lie together read the same part of x where entries are near the diagonal: in larger work-groups more of them find it in the first
-// cache of their unit. On an H200 six such matrices took 0.77 to 1.10 times as long; the 1.10 has few rows. Long rows that read x apart run at
+// cache of their unit. On an H200 four such matrices took 0.77 to 1.10 times as long; the 1.10 has fewer rows. Long rows that read x apart run at
 // like columns, and share what that cache holds of x while none takes many elements at a time: with 8 they took up to 1.24 times as long as with 4
 // (docs/log/sliced-ell.md).
 #define AROUND_ROWS 2048 // for each unit, at least
