@@ -169,127 +169,96 @@ static void test_fit(struct test_device *dev)
     }
 }
 
+// What costs and choices ask of a device: that of an H200.
+static const struct weft_context h200 = {.device = {.compute_units = 132,
+                                                    .local_bytes = 48 << 10,
+                                                    .max_wg = 1024,
+                                                    .cache_bytes = 50 << 20,
+                                                    .lanes = WEFT_LANES_PTX,
+                                                    .fence = true},
+                                         .schedule = WEFT_SCHEDULE_GPU};
+
 // Two schedules of CSR, by figures of patterns that an H200 has timed: the first took less. lanes: 0, csr_lanes is none of the two.
 static void test_csr_costs(void)
 {
     enum schedule { LANES, SCALAR, MERGE, FLAGS };
+    enum { NEAR, BLOCKS, SHORT, SMALL_X };
     static const char *const names[] = {"csr_lanes", "csr_scalar", "csr_merge", "csr_flags"};
     static const struct {
-        const char *what;
+        const char *name;
         int64_t m, n, nnz, longest, empty, single, far, apart, steps[6];
+    } patterns[] = {[NEAR] = {"near:537829,5533103,295",
+                              537829,
+                              537829,
+                              5533103,
+                              30,
+                              21,
+                              188,
+                              14826846,
+                              0,
+                              {293482, 282718, 278495, 285257, 286984, 537808}},
+                    [BLOCKS] = {"block:1471357,2958062,12",
+                                1471357,
+                                1471357,
+                                2958062,
+                                48,
+                                1244435,
+                                0,
+                                24692,
+                                7000000,
+                                {258720, 172044, 119037, 118619, 123223, 227966}},
+                    [SHORT] = {"uniform:1191805,2681969,2579831",
+                               1191805,
+                               2681969,
+                               2579831,
+                               12,
+                               136428,
+                               296523,
+                               24337152,
+                               24337152,
+                               {212163, 207781, 213967, 298397, 588140, 1055377}},
+                    [SMALL_X] = {"uniform:524492,1518,2939706",
+                                 524492,
+                                 1518,
+                                 2939706,
+                                 20,
+                                 1891,
+                                 11062,
+                                 15864838,
+                                 15864838,
+                                 {180732, 174330, 174630, 181672, 262272, 522601}}};
+    static const struct {
+        const char *took; // us
+        int pattern, lanes;
         enum weft_type type;
-        int lanes;
         enum schedule less, more;
-    } cases[] = {
-        {"near:537829,5533103,295, 20.1 and 23.6 us",
-         537829,
-         537829,
-         5533103,
-         30,
-         21,
-         188,
-         14826846,
-         0,
-         {293482, 282718, 278495, 285257, 286984, 537808},
-         WEFT_TYPE_F32,
-         4,
-         LANES,
-         FLAGS},
-        {"block:1471357,2958062,12, 14.7 and 19.5",
-         1471357,
-         1471357,
-         2958062,
-         48,
-         1244435,
-         0,
-         24692,
-         7000000,
-         {258720, 172044, 119037, 118619, 123223, 227966},
-         WEFT_TYPE_F32,
-         0,
-         FLAGS,
-         MERGE},
-        {"the same, 20.2 and 23.3",
-         1471357,
-         1471357,
-         2958062,
-         48,
-         1244435,
-         0,
-         24692,
-         7000000,
-         {258720, 172044, 119037, 118619, 123223, 227966},
-         WEFT_TYPE_F64,
-         2,
-         FLAGS,
-         LANES},
-        {"uniform:1191805,2681969,2579831, 24.1 and 27.2",
-         1191805,
-         2681969,
-         2579831,
-         12,
-         136428,
-         296523,
-         24337152,
-         24337152,
-         {212163, 207781, 213967, 298397, 588140, 1055377},
-         WEFT_TYPE_F32,
-         2,
-         LANES,
-         MERGE},
-        {"the same in f64, 30.4 and 33.5",
-         1191805,
-         2681969,
-         2579831,
-         12,
-         136428,
-         296523,
-         24337152,
-         24337152,
-         {212163, 207781, 213967, 298397, 588140, 1055377},
-         WEFT_TYPE_F64,
-         2,
-         MERGE,
-         LANES},
-        {"uniform:524492,1518,2939706, 10.3 and 12.7",
-         524492,
-         1518,
-         2939706,
-         20,
-         1891,
-         11062,
-         15864838,
-         15864838,
-         {180732, 174330, 174630, 181672, 262272, 522601},
-         WEFT_TYPE_F32,
-         2,
-         LANES,
-         SCALAR},
-    };
-    struct weft_context h200 = {.device = {.compute_units = 132,
-                                           .local_bytes = 48 << 10,
-                                           .max_wg = 1024,
-                                           .cache_bytes = 50 << 20,
-                                           .lanes = WEFT_LANES_PTX,
-                                           .fence = true}};
+    } cases[] = {{"20.1 and 23.6", NEAR, 4, WEFT_TYPE_F32, LANES, FLAGS},
+                 {"14.7 and 19.5", BLOCKS, 0, WEFT_TYPE_F32, FLAGS, MERGE},
+                 {"20.2 and 23.3", BLOCKS, 2, WEFT_TYPE_F64, FLAGS, LANES},
+                 {"24.1 and 27.2", SHORT, 2, WEFT_TYPE_F32, LANES, MERGE},
+                 {"30.4 and 33.5", SHORT, 2, WEFT_TYPE_F64, MERGE, LANES},
+                 {"10.3 and 12.7", SMALL_X, 2, WEFT_TYPE_F32, LANES, SCALAR}};
+    struct weft_context ctx = h200;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int k = cases[i].pattern;
+        const int64_t m = patterns[k].m, n = patterns[k].n, far = patterns[k].far;
         struct weft_spmv_plan plan = {
-            .ctx = &h200,
+            .ctx = &ctx,
             .type = cases[i].type,
             .acc = cases[i].type,
-            .x_size = cases[i].n,
-            .y_size = cases[i].m,
-            .a = {.m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = cases[i].type},
-            .info = {.empty_rows = cases[i].empty, .max_row = cases[i].longest},
-            .stats = {.max_row = cases[i].longest, .far = cases[i].far, .lone = cases[i].far, .apart = cases[i].apart}};
-        plan.stats.hist[0] = (cl_uint)cases[i].empty;
-        plan.stats.hist[1] = (cl_uint)cases[i].single;
-        for (int log = 0; log < 6; log++)
-            plan.stats.steps[log] = cases[i].steps[log];
+            .x_size = n,
+            .y_size = m,
+            .a = {.m = m, .n = n, .nnz = patterns[k].nnz, .type = cases[i].type},
+            .info = {.empty_rows = patterns[k].empty, .max_row = patterns[k].longest},
+            .stats = {.max_row = patterns[k].longest, .far = far, .lone = far, .apart = patterns[k].apart}};
+        plan.stats.hist[0] = (cl_uint)patterns[k].empty;
+        plan.stats.hist[1] = (cl_uint)patterns[k].single;
+        memcpy(plan.stats.steps, patterns[k].steps, sizeof patterns[k].steps);
         const double us[] = {cases[i].lanes ? weft__spmv_lanes_cost(&plan, cases[i].lanes) : 0,
                              weft__spmv_scalar_cost(&plan), weft__spmv_merge_cost(&plan), weft__spmv_flags_cost(&plan)};
-        tap_ok(us[cases[i].less] < us[cases[i].more], "%s: %s is expected to take %.1f us, %s %.1f", cases[i].what,
-               names[cases[i].less], us[cases[i].less], names[cases[i].more], us[cases[i].more]);
+        tap_ok(us[cases[i].less] < us[cases[i].more], "%s, %s, took %s us: %s is expected to take %.1f, %s %.1f",
+               patterns[k].name, weft_type_name(cases[i].type), cases[i].took, names[cases[i].less], us[cases[i].less],
+               names[cases[i].more], us[cases[i].more]);
     }
 }
 
@@ -297,17 +266,11 @@ static void test_csr_costs(void)
 // CSR's 52, sliced ELL 39. What would look at the matrix is denied.
 static void test_beside_panels(void)
 {
-    struct weft_context h200 = {.device = {.compute_units = 132,
-                                           .local_bytes = 48 << 10,
-                                           .max_wg = 1024,
-                                           .cache_bytes = 50 << 20,
-                                           .lanes = WEFT_LANES_PTX,
-                                           .fence = true},
-                                .schedule = WEFT_SCHEDULE_GPU};
+    struct weft_context ctx = h200;
     enum { M = 144289, EACH = 41 };
     for (int wide = 0; wide < 2; wide++) {
         const enum weft_type type = wide ? WEFT_TYPE_F64 : WEFT_TYPE_F32;
-        struct weft_spmv_plan plan = {.ctx = &h200,
+        struct weft_spmv_plan plan = {.ctx = &ctx,
                                       .type = type,
                                       .acc = type,
                                       .x_size = M,

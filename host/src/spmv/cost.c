@@ -216,8 +216,8 @@ static double gathers(const struct weft_spmv_plan *plan)
     return weft__spmv_x_cached(plan) ? weft__spmv_far_share(plan) * (double)plan->a.nnz * 1e-6 : 0;
 }
 
-// The same of an x that is not near, where entries lie apart but near the diagonal; `us` a million. By lanes it is the more the longer rows
-// are: the fewer of them run at a time, and share what they read.
+// Microseconds of reads of an x that is not near, where entries lie apart but near the diagonal; `us` for a million. By lanes it is the more
+// the longer rows are: the fewer of them run at a time, and share what they read.
 #define AROUND_LANES     0.075 // for each entry of a row of mean length
 #define AROUND_LANES_ROW 24    // entries, at most
 #define AROUND_MERGE     2.0
@@ -228,7 +228,7 @@ static double around(const struct weft_spmv_plan *plan, double us)
     return is_there ? us * weft__spmv_far_share(plan) * (double)plan->a.nnz * 1e-6 : 0;
 }
 
-// Are values of four bytes, is x not near, and have rows an entry or more on average? Then csr_merge takes longer for them, and lanes less.
+// Do values have at most four bytes, is x not near, and have rows an entry or more on average? Then csr_merge takes longer for them, and lanes less.
 static bool far_narrow(const struct weft_spmv_plan *plan)
 {
     return !is_wide(plan) && !weft__spmv_x_near(plan) && weft__spmv_mean_row(plan) >= 1;
@@ -236,7 +236,7 @@ static bool far_narrow(const struct weft_spmv_plan *plan)
 
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
 // One long row runs alone.
-#define GROUP     0.12
+#define GROUP     0.12 // a thousand groups of 32 lanes, beside their steps
 #define GROUP_FAR 0.10 // where far_narrow()
 #define WAIT      0.011
 #define WAIT_WIDE 0.036
