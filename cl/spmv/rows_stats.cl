@@ -8,7 +8,7 @@
 //          i = 0 .. 5: with 2^i lanes per row and 32 lanes side by side, steps that the 32 take together, summed;
 //          i = 6: the longest row;
 //          i = 7: of every 32nd row, 1024 times the share of its first 33 entries that lie more than NEAR columns from the
-//                 one before, summed;
+//                 one before in the order of columns, summed;
 //          i = 8: rows that are not as long as the row before;
 //          i = 9: of every 32nd row, 1024 times the share of its first 32 entries that lie more than SPAN columns from the
 //                 diagonal, which meets row i at column i*n/m, summed;
@@ -36,9 +36,11 @@ WEFT_KERNEL void rows_stats(__global const ofs_t *restrict row_ptr, __global con
     long steps[6] = {0, 0, 0, 0, 0, 0}, longest = 0, far = 0, changes = 0, apart = 0, fullest = 0, lone = 0, alike = 0;
     for (long first = ROWS * (long)get_global_id(0); first < m; first += ROWS * (long)get_global_size(0)) {
         long most[6] = {0, 0, 0, 0, 0, 0};
-        far += far_share(row_ptr[first], row_ptr[first + 1], col, nnz);
+        const long far_here = far_share(row_ptr[first], row_ptr[first + 1], col, nnz);
+        far += far_here;
         apart += apart_share(row_ptr[first], row_ptr[first + 1], col, nnz, first, m, n);
-        lone += lone_share(row_ptr[first], row_ptr[first + 1], row_ptr[min(first + 2, (long)m)], col, nnz);
+        lone +=
+            min(far_here, lone_share(row_ptr[first], row_ptr[first + 1], row_ptr[min(first + 2, (long)m)], col, nnz));
         alike += alike_share(row_ptr, col, first, m, nnz);
         fullest = max(fullest, (long)(row_ptr[min(first + ROWS, (long)m)] - row_ptr[first]));
         long before = first > 0 ? (long)(row_ptr[first] - row_ptr[first - 1]) : (long)(row_ptr[1] - row_ptr[0]);

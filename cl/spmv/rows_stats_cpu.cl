@@ -27,9 +27,11 @@ WEFT_KERNEL void rows_stats_cpu(__global const ofs_t *restrict row_ptr, __global
     for (long first = ROWS * (long)get_global_id(0); first < m; first += ROWS * (long)get_global_size(0)) {
         const int rows = (int)min((long)ROWS, m - first);
         long length[ROWS];
-        far += far_share(row_ptr[first], row_ptr[first + 1], col, nnz);
+        const long far_here = far_share(row_ptr[first], row_ptr[first + 1], col, nnz);
+        far += far_here;
         apart += apart_share(row_ptr[first], row_ptr[first + 1], col, nnz, first, m, n);
-        lone += lone_share(row_ptr[first], row_ptr[first + 1], row_ptr[min(first + 2, (long)m)], col, nnz);
+        lone +=
+            min(far_here, lone_share(row_ptr[first], row_ptr[first + 1], row_ptr[min(first + 2, (long)m)], col, nnz));
         alike += alike_share(row_ptr, col, first, m, nnz);
         fullest = max(fullest, (long)(row_ptr[first + rows] - row_ptr[first]));
         for (int r = 0; r < ROWS; r++)

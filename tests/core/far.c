@@ -178,20 +178,21 @@ static const char *moves_of(const struct tail *t)
 
 static const cl_float one = 1, zero = 0;
 
-static void test_lanes(struct test_device *dev, struct tail *t, int lanes, int ipt)
+static void test_lanes(struct test_device *dev, struct tail *t, int lanes, int step, int ipt)
 {
     struct weft__defines d = product_defines(dev, t, ROWS);
     const cl_int m = ROWS;
     const cl_long whole = t->nnz & ~INT64_C(3);
     weft__define(&d, "WEFT_WG", "64");
     weft__define(&d, "WEFT_LPR", "%d", lanes);
+    weft__define(&d, "WEFT_STEP", "%d", step);
     weft__define(&d, "WEFT_IPT", "%d", ipt);
     struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_lanes_spec, &d, moves_of(t));
     int ok = LAUNCH(dev, kernel, 2, 64, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
                     WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem), WEFT__ARG(m),
                     WEFT__ARG(whole), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
-    tap_ok(ok && tail_right(dev, t), "%s: csr_lanes %d, %d fours: the last of %lld entries", dev->name, lanes, ipt,
-           (long long)t->nnz);
+    tap_ok(ok && tail_right(dev, t), "%s: csr_lanes %d, %d reads of %d: the last of %lld entries", dev->name, lanes,
+           ipt, step, (long long)t->nnz);
     weft__kernel_release(&kernel);
 }
 
@@ -520,8 +521,9 @@ static void test_device(struct test_device *dev)
             continue;
         struct tail t = tail_make(dev, ends[i].ofs, ends[i].nnz);
         if (dev->gpu) {
-            test_lanes(dev, &t, 2, 3);
-            test_lanes(dev, &t, 32, 4);
+            test_lanes(dev, &t, 2, 4, 3);
+            test_lanes(dev, &t, 32, 4, 4);
+            test_lanes(dev, &t, 32, 1, 8);
         } else {
             test_csr_cpu(dev, &t, 8);
             test_csr_cpu(dev, &t, 1);

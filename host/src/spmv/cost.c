@@ -86,10 +86,20 @@ double weft__spmv_x_kept(const struct weft_spmv_plan *plan)
     return kept(plan, KEPT_FLAGS);
 }
 
+static int is_wide(const struct weft_spmv_plan *plan)
+{
+    return weft_type_bytes(plan->a.type) == 8;
+}
+
 // Lanes so that one read of four entries each holds a row of mean length, and where x is far what the first read holds of the row
 // before; two reads where values of four bytes come from memory and x is near. Long rows take 16 where they read x along, or it is kept
 // (band:100k,101 on an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows that run side by side are then at like columns, if columns ascend, and
 // x comes from the first cache (10 M entries at random, 100 to a row: 0.053 ms with 2 lanes and 0.084 with 32; docs/log/lanes.md).
+//
+// Values of eight bytes are read one by one, where a row of mean length needs no more of such reads than a lane has in flight, or lanes are all
+// there are: 17 patterns on an H200 then took 0.79 to 1.01 times as long, and with more reads up to 1.3 times (docs/log/lanes.md).
+#define SINGLE_LANES 8
+#define SINGLE_READS 4
 int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
@@ -103,7 +113,16 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
     // No less work-items than the device runs at a time.
     while (lanes < 32 && (double)plan->a.m * lanes < 1024.0 * plan->ctx->device.compute_units)
         lanes *= 2;
+    while (is_wide(plan) && lanes >= SINGLE_LANES && lanes < 32 && SINGLE_READS * lanes < mean)
+        lanes *= 2;
     return lanes;
+}
+
+int weft__spmv_lanes_step(const struct weft_spmv_plan *plan, int lanes)
+{
+    const bool single =
+        is_wide(plan) && lanes >= SINGLE_LANES && (lanes == 32 || SINGLE_READS * lanes >= weft__spmv_mean_row(plan));
+    return single ? 1 : 4;
 }
 
 // Microseconds of a product by the CSR schedules of a GPU beside what reads of x from the second cache take, which all of them have in
@@ -134,11 +153,6 @@ static double shared_out(const struct weft_spmv_plan *plan, double h200_us)
 double weft__spmv_bytes_us(const struct weft_spmv_plan *plan, double bytes)
 {
     return bytes / (UNIT_BYTES * plan->ctx->device.compute_units);
-}
-
-static int is_wide(const struct weft_spmv_plan *plan)
-{
-    return weft_type_bytes(plan->a.type) == 8;
 }
 
 static double most(double a, double b)

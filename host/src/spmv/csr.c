@@ -27,15 +27,17 @@
 struct weft_tune_spmv_csr {
     struct weft__tune_key key;
     int scalar_wg, scalar_ipt;
-    int lanes_wg, lanes_ipt;          // lanes_ipt: reads of four entries of one lane in flight, at most
+    int lanes_wg, lanes_ipt; // lanes_ipt: reads of four entries of one lane in flight, at most
+    int single_ipt,
+        single_long_ipt; // reads of one entry, where rows need no more steps of them than this, and elsewhere
     int merge_wg, merge_ipt, cut_ipt; // rows plus entries of a tile for each work-item; cut_ipt: large, with long rows
     int cpu_lanes, cpu_few_lanes;     // independent sums of a long row, where rows are long on average and elsewhere
     int cpu_tiles;                    // tiles for each compute unit
     int read;
 };
 static const struct weft_tune_spmv_csr tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 3, 256, 4, 8, 0, 0, 0, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, 1, 0, 1, 0, 0, 8, 4, 16, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 3, 4, 8, 256, 4, 8, 0, 0, 0, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, 1, 0, 0, 0, 1, 0, 0, 8, 4, 16, 1},
 };
 
 #define GPU(column, member) WEFT__SPMV_GPU(struct weft_tune_spmv_csr, column, member)
@@ -53,8 +55,8 @@ static const struct weft__tunable scalar_values[] = {
 static const struct weft__tunable lanes_values[] = {
     {WEFT__TUNABLE_BY_SHAPE("lanes", struct weft_spmv_params, gpu.lanes), .low = 2, .high = 32,
      .step = WEFT__POWER_OF_TWO, .sweep = {2, 4, 8, 16, 32}, .help = "work-items per row"},
-    {GPU(lanes_ipt, ipt), .low = 1, .high = 4, .step = 1, .kept = WEFT__KEPT, .sweep = {1, 2, 3, 4},
-     .help = "reads of four entries of one work-item in flight; the default is less where rows are short"},
+    {GPU(lanes_ipt, ipt), .low = 1, .high = 8, .step = 1, .kept = WEFT__KEPT, .sweep = {1, 2, 3, 4, 8},
+     .help = "reads of one work-item in flight, each of four entries or of one; the default is by the length of rows"},
     {GPU(lanes_wg, wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
      .kept = WEFT__KEPT_FOUND, .sweep = {64, 128, 256}, .help = "work-items per work-group"},
     {GPU(read, read), WEFT__SPMV_READ},
@@ -98,6 +100,10 @@ const struct weft__tunables weft__spmv_csr_tunables[] = {
 #define CPU_LONG     64
 #define CPU_LONG_ROW 256 // mean entries of a row
 #define CPU_BLOCKS   2   // sums, each of blocks of eight entries
+
+// Steps of csr_lanes for a row of mean length by reads of one entry, from which on more reads are in flight. On an H200 rows of 772 to 789 entries took
+// 0.63 to 0.88 times as long with 8 as with 4, rows of 170 0.98 to 1.07 times (docs/log/lanes.md).
+#define SINGLE_STEPS 2
 
 struct csr_state {
     struct weft__kernel *kernel;
@@ -206,6 +212,16 @@ static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue q
     return make.status ? make.status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(chunk));
 }
 
+// Reads of `step` entries that a lane keeps in flight, by a row of mean length.
+static int lanes_reads(const struct weft_spmv_plan *plan, const struct weft_tune_spmv_csr *row, int lanes, int step)
+{
+    if (step == 1)
+        return weft__spmv_mean_row(plan) > (double)SINGLE_STEPS * lanes * row->single_ipt ? row->single_long_ipt
+                                                                                          : row->single_ipt;
+    const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * (int64_t)lanes + 1);
+    return reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
+}
+
 static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     (void)queue;
@@ -215,8 +231,8 @@ static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue qu
     struct weft_tune_spmv_csr row = *WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     p->gpu.lanes = p->gpu.lanes ? p->gpu.lanes : weft__spmv_lanes(plan);
-    const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * (int64_t)p->gpu.lanes + 1); // of a lane, for a mean row
-    row.lanes_ipt = reads < 1 ? 1 : reads < row.lanes_ipt ? (int)reads : row.lanes_ipt;
+    const int step = weft__spmv_lanes_step(plan, p->gpu.lanes);
+    row.lanes_ipt = lanes_reads(plan, &row, p->gpu.lanes, step);
     weft__spmv_resolve(&make, plan, &row, NULL);
     if (make.status)
         return make.status;
@@ -225,6 +241,7 @@ static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue qu
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->gpu.wg);
     weft__define(&d, "WEFT_LPR", "%d", p->gpu.lanes);
+    weft__define(&d, "WEFT_STEP", "%d", step);
     weft__define(&d, "WEFT_IPT", "%d", p->gpu.ipt);
     return kernel_create(s, plan, &make, &weft__spmv_lanes_spec, &d);
 }

@@ -31,16 +31,33 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
     plan->info.empty_rows = s->hist[0];
 }
 
+static int64_t set_far(const int32_t *col, int64_t begin, int64_t last)
+{
+    int64_t far = -1;
+    for (int64_t p = begin; p <= last; p++) {
+        bool near = false;
+        for (int64_t q = begin; q <= last && !near; q++) {
+            const int64_t before = (int64_t)col[p] - col[q];
+            near = before <= NEAR && (before > 0 || (before == 0 && q < p));
+        }
+        far += !near;
+    }
+    return far;
+}
+
 static int64_t far_share(const struct weft_csr *a, int64_t row)
 {
     const int64_t begin = weft_csr_ofs(a, row), end = weft_csr_ofs(a, row + 1) - 1;
     const int64_t last = end < begin + 32 ? end : begin + 32;
     int64_t far = 0;
+    bool falls = false;
     if (begin >= last)
         return 0;
-    for (int64_t p = begin; p < last; p++)
+    for (int64_t p = begin; p < last; p++) {
         far += llabs((long long)a->col[p + 1] - a->col[p]) > NEAR;
-    return 1024 * far / (last - begin);
+        falls = falls || a->col[p + 1] < a->col[p];
+    }
+    return 1024 * (falls ? set_far(a->col, begin, last) : far) / (last - begin);
 }
 
 static int64_t lone_share(const struct weft_csr *a, int64_t row)
@@ -108,9 +125,10 @@ void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *
         const int64_t behind = first + ROWS < a->m ? first + ROWS : a->m,
                       entries = weft_csr_ofs(a, behind) - weft_csr_ofs(a, first);
         out->fullest = out->fullest > entries ? out->fullest : entries;
-        out->far += far_share(a, first);
+        const int64_t far = far_share(a, first), lone = lone_share(a, first);
+        out->far += far;
         out->apart += apart_share(a, first);
-        out->lone += lone_share(a, first);
+        out->lone += lone < far ? lone : far;
         out->alike += alike_share(a, first);
         lengths_read(most, a, first);
         for (int r = 0; r < ROWS && first + r < a->m; r++) {
