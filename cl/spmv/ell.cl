@@ -9,7 +9,7 @@
 // Local:   none.
 // Needs:   IPT 1 .. 8 entries read together; HEIGHT is height, or 0 (a slice of all rows); slice s at slice_ptr[s] ..
 //          slice_ptr[s+1]-1; entry k of its row r at slice_ptr[s] + k*height + r; perm[i] is the row stored at place i
-//          (SORTED), else row i.
+//          (SORTED), else row i. spmv_ell_packed has all arrays in one, slice_ptr first, the others at so many bytes from its begin.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, whatever the device's width.
 
@@ -26,4 +26,14 @@ WEFT_KERNEL void spmv_ell(__global const long *restrict slice_ptr, __global cons
                           acc_t alpha, acc_t beta)
 {
     rows_put(slice_ptr, 0, col, val, perm, x, y, m, height, alpha, beta);
+}
+
+// The same with fewer buffers: a driver takes longer to launch a kernel the more of them it has.
+WEFT_KERNEL void spmv_ell_packed(__global const uchar *restrict all, __global const val_t *restrict x,
+                                 __global val_t *restrict y, long col_at, long val_at, long perm_at, idx_t m,
+                                 uint height, acc_t alpha, acc_t beta)
+{
+    rows_put((__global const long *)all, 0, (__global const idx_t *)(all + col_at),
+             (__global const val_t *)(all + val_at), (__global const idx_t *)(all + perm_at), x, y, m, height, alpha,
+             beta);
 }

@@ -276,13 +276,13 @@ static void test_kept_cost(void)
         enum weft_spmv_algo want;
     } cases[] = {
         {"10 a row, 200 KB of x", 600e3, 50e3, 6e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
-        {"30 a row, 240 KB of x in f64", 200e3, 30e3, 6e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"30 a row, 240 KB of x in f64", 200e3, 30e3, 6e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
         {"10 a row, 16 MB of x", 4e6, 4e6, 40e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_MERGE},
         {"100 a row, all rows at a time", 100e3, 100e3, 10e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
-        {"the same in f64", 100e3, 100e3, 10e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"the same in f64", 100e3, 100e3, 10e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
         {"100 a row, some rows later", 200e3, 200e3, 20e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
         {"200 a row, 8 MB of x", 100e3, 2e6, 20e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
-        {"80 a row, 40 M entries", 500e3, 500e3, 40e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"80 a row, 40 M entries", 500e3, 500e3, 40e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
         {"300 a row, 320 KB of x in f64", 20e3, 40e3, 6e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
         {"dense, from memory", 4e3, 10e3, 40e6, WEFT_TYPE_F32, 0, WEFT_SPMV_ALGO_CSR_FLAGS},
     };

@@ -3,6 +3,7 @@
 // that docs/log/sliced-ell.md found best beside them.
 #include "host/internal/inside.h"
 #include "host/internal/tests.h"
+#include "host/src/spmv/ell.h"
 #include "tests/support/device.h"
 
 #include <stdlib.h>
@@ -53,8 +54,9 @@ static void matrix_free(struct weft_csr *a)
     free(a->val);
 }
 
-// Is y = A*x, without rounding?
-static int is_right(struct test_device *dev, const struct weft_csr *a, const struct weft_spmv_params *params)
+// Is y = A*x, without rounding? packed: whether products read one array.
+static int is_right(struct test_device *dev, const struct weft_csr *a, const struct weft_spmv_params *params,
+                    bool packed)
 {
     const size_t bytes = (size_t)a->m * 4;
     const bool whole = a->type == WEFT_TYPE_I32;
@@ -76,9 +78,13 @@ static int is_right(struct test_device *dev, const struct weft_csr *a, const str
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
     struct test_buffer bx = test_buffer_make(dev, x, sizeof x), by = test_buffer_make(dev, NULL, bytes);
-    const int ran = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a)) &&
-                    !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, a) &&
-                    !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, params) &&
+    const int made = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a)) &&
+                     !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, a) &&
+                     !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, params);
+    const enum weft_spmv_algo algo = params->policy.algo;
+    const int ran = made &&
+                    (algo == WEFT_SPMV_ALGO_SELL16 || algo == WEFT_SPMV_ALGO_HYB ||
+                     (((struct weft__spmv_ell *)plan->state)->packed != NULL) == packed) &&
                     !weft_spmv_run(plan, dev->queue, by.mem, 1, bx.mem, 0, 0, NULL, NULL);
     if (ran)
         test_buffer_read(dev, &by, y, bytes);
@@ -97,12 +103,13 @@ static int is_right(struct test_device *dev, const struct weft_csr *a, const str
     return right;
 }
 
-// Every number of elements together, and every rest of a row behind them; work-groups that end within a slice.
+// Every number of elements together, and every rest of a row behind them; work-groups that end within a slice; arrays in one, and each by
+// itself, as of a matrix that is large for its device.
 static void test_rests(struct test_device *dev)
 {
     static const enum weft_spmv_algo algos[] = {WEFT_SPMV_ALGO_ELL, WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
                                                 WEFT_SPMV_ALGO_HYB};
-    const int most = dev->checker ? 3 : 8;
+    const int most = dev->checker ? 3 : 8, units = dev->ctx->device.compute_units;
     for (size_t k = 0; k < sizeof algos / sizeof *algos; k++) {
         int right = 1;
         for (int ipt = 1; right && ipt <= most; ipt++) {
@@ -116,7 +123,9 @@ static void test_rests(struct test_device *dev)
                                                         .gpu.wg = 40,
                                                         .format.sigma = ipt % 2 ? 64 : 1,
                                                         .format.max_padding = 1e9};
-                right = is_right(dev, &a, &params);
+                dev->ctx->device.compute_units = ipt % 2 ? units : 0; // which has no bandwidth
+                right = is_right(dev, &a, &params, ipt % 2);
+                dev->ctx->device.compute_units = units;
                 matrix_free(&a);
             }
         }
@@ -293,6 +302,54 @@ static void test_beside_panels(void)
     }
 }
 
+// Small matrices by their figures, as stencil5:150, band:20000,21, band:8092,59 (whose rows are long) and uniform:50000,50000,400000 have them, and a band that
+// is no longer small. What would look at the matrix is denied.
+static void test_beside_launch(void)
+{
+    static const struct {
+        const char *what;
+        int64_t m;
+        int each, products;
+        bool far, other; // other: no driver that takes longer with more buffers
+        bool sell;
+    } cases[] = {{"a grid", 22500, 5, 1000, false, false, true},
+                 {"the same, 100 products", 22500, 5, 100, false, false, false},
+                 {"the same, another device", 22500, 5, 1000, false, true, false},
+                 {"a band of 21", 20000, 21, 1000, false, false, true},
+                 {"a band of 59", 8092, 59, 1000, false, false, false},
+                 {"8 a row at random", 50000, 8, 1000, true, false, false},
+                 {"a large grid", 2000000, 5, 1000, false, false, false}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const size_t k = i / 2;
+        const enum weft_type type = i % 2 ? WEFT_TYPE_F64 : WEFT_TYPE_F32;
+        const int64_t m = cases[k].m, far = cases[k].far ? 1024 * ((m + 31) / 32) : 0;
+        const int each = cases[k].each;
+        struct weft_context ctx = h200;
+        ctx.device.lanes = cases[k].other ? WEFT_LANES_SUBGROUPS : WEFT_LANES_PTX;
+        struct weft_spmv_plan plan = {.ctx = &ctx,
+                                      .type = type,
+                                      .acc = type,
+                                      .x_size = m,
+                                      .y_size = m,
+                                      .a = {.m = m, .n = m, .nnz = m * each, .type = type},
+                                      .info = {.max_row = each, .schedule = WEFT_SCHEDULE_GPU},
+                                      .denied = 1U << WEFT_SPMV_ALGO_SDIA | 1U << WEFT_SPMV_ALGO_CSR_HUBS |
+                                                1U << WEFT_SPMV_ALGO_PANELS | 1U << WEFT_SPMV_ALGO_SELL16};
+        plan.info.params.policy.algo = WEFT_SPMV_ALGO_AUTO;
+        plan.info.params.policy.products = cases[k].products;
+        plan.info.params.format.max_padding = 4;
+        plan.stats.max_row = each;
+        plan.stats.far = plan.stats.lone = plan.stats.apart = far;
+        plan.stats.hist[each] = (cl_uint)m;
+        for (int log = 0; log < 6; log++)
+            plan.stats.steps[log] = ((m << log) + 31) / 32 * ((each + (1 << log) - 1) >> log);
+        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
+        const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
+        tap_ok(ok && (chosen == WEFT_SPMV_ALGO_SELL) == cases[k].sell, "%s, %s: %s, %s", cases[k].what,
+               weft_type_name(type), weft_spmv_algo_name(chosen), plan.info.why);
+    }
+}
+
 static void test_each(struct test_device *dev)
 {
     if (!dev->gpu)
@@ -306,6 +363,7 @@ int main(void)
 {
     test_csr_costs();
     test_beside_panels();
+    test_beside_launch();
     test_device_each(test_each);
     return tap_done();
 }

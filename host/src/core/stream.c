@@ -104,13 +104,13 @@ cl_int weft__stream_barrier(struct weft__stream *stream)
                                                  NULL);
 }
 
-weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes)
+weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, size_t at, cl_mem from, size_t bytes)
 {
     if (stream->status || !bytes)
         return stream->status;
     cl_int error = weft__stream_barrier(stream);
     if (error == CL_SUCCESS)
-        error = weft__cl.clEnqueueCopyBuffer(stream->queue, from, to, 0, 0, bytes, stream->nwait, stream->wait, NULL);
+        error = weft__cl.clEnqueueCopyBuffer(stream->queue, from, to, 0, at, bytes, stream->nwait, stream->wait, NULL);
     stream->status = weft__fail_cl(stream->ctx, error, "clEnqueueCopyBuffer");
     return stream->status;
 }

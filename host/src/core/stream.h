@@ -44,8 +44,8 @@ void weft__queue_seen_release(struct weft__queue_seen *seen); // and null
 // What comes before each command of a stream: in an out-of-order queue a barrier. The first one has the list; the others have
 // none, since a barrier with a list waits for that alone.
 cl_int weft__stream_barrier(struct weft__stream *stream);
-// Copy the first `bytes` bytes of a buffer to another one, as a command of the stream; 0: nothing to do.
-weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes);
+// Copy the first `bytes` bytes of a buffer to another one, from its byte `at` on, as a command of the stream; 0 bytes: nothing to do.
+weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, size_t at, cl_mem from, size_t bytes);
 // An event of the chain as far as it is enqueued.
 cl_int weft__stream_mark(const struct weft__stream *stream, cl_event *out);
 // Give the caller's event; return the status of the chain.

@@ -224,8 +224,8 @@ static weft_status matrices_check(const struct weft_canonical_plan *plan, const 
 static void entries_copy(const struct weft_canonical_plan *plan, struct weft__stream *s, struct entries to,
                          struct entries from)
 {
-    weft__stream_copy(s, to.col, from.col, (size_t)plan->shape.nnz * 4);
-    weft__stream_copy(s, to.val, from.val, (size_t)plan->shape.nnz * weft_type_bytes(plan->shape.type));
+    weft__stream_copy(s, to.col, 0, from.col, (size_t)plan->shape.nnz * 4);
+    weft__stream_copy(s, to.val, 0, from.val, (size_t)plan->shape.nnz * weft_type_bytes(plan->shape.type));
 }
 
 static size_t groups_for(const struct weft_canonical_plan *plan, size_t count)
@@ -311,7 +311,7 @@ weft_status weft_canonical_run(struct weft_canonical_plan *plan, cl_command_queu
     if (fault != WEFT_FAULT_NONE && !keep)
         sum_enqueue(plan, &stream, out, a->row_ptr, from);
     else if (!same)
-        weft__stream_copy(&stream, out->row_ptr, a->row_ptr,
+        weft__stream_copy(&stream, out->row_ptr, 0, a->row_ptr,
                           ((size_t)plan->shape.m + 1) * weft_ofs_bytes(plan->shape.ofs));
     if (fault == WEFT_FAULT_NONE && !same)
         entries_copy(plan, &stream, to, from);

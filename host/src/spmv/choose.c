@@ -187,6 +187,29 @@ static int sell_choose(struct weft_spmv_plan *plan, double share, double least, 
     return 1;
 }
 
+// Where a launch takes longer than the bytes of the matrix, sliced ELL saves something by fewer buffers, on devices whose driver takes longer with
+// more: microseconds of a product, while its bytes take less than these and the steps of its longest row no longer than a launch, or than
+// the bytes. On an H200 it took 0.87 to 0.97 times as long as csr_lanes so, 0.70 to 0.98 times as long as sliced DIA (docs/log/small-launches.md).
+#define SMALL_SAVES_US  0.5
+#define SMALL_US        6.0
+#define SMALL_LAUNCH_US 3.0
+static bool small_choose(struct weft_spmv_plan *plan)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const double us = weft__spmv_csr_us(plan),
+                 steps = weft__spmv_steps_us((double)plan->stats.max_row, WEFT__SPMV_STEP_US);
+    if (!plan->a.nnz || weft__spmv_is_cpu(plan) || weft__caps_of(plan->ctx).lanes != WEFT_LANES_PTX || us > SMALL_US ||
+        steps > fmax(SMALL_LAUNCH_US, us) || !reads_near(plan) || denied(plan, WEFT_SPMV_ALGO_SELL) ||
+        sell_padding(plan) > sell_limit(plan) ||
+        (double)info->params.policy.products * SMALL_SAVES_US <= weft__spmv_convert_us(plan, false))
+        return false;
+    snprintf(info->why, sizeof info->why,
+             "%lld runs expected pay for a conversion to fewer buffers: a launch takes longer than the bytes",
+             (long long)info->params.policy.products);
+    plan->bound = sell_limit(plan);
+    return true;
+}
+
 // Sliced DIA has hardly any bytes of columns, and is worth as much padding as sliced ELL (stencil27:120 on an H200:
 // 0.067 ms for 0.094 of it, band:20000000,5 0.228 for 0.263).
 static bool sdia_may(const struct weft_spmv_plan *plan, int alike, double padding)
@@ -422,6 +445,9 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
                      sell = cpu && gains ? fmax(0, sell_saves(plan, sell_share(alike), out)) : 0,
                      nodes = nodes_saves(plan);
         int chosen = 0;
+        *out = WEFT_SPMV_ALGO_SELL;
+        if (small_choose(plan))
+            return WEFT_OK;
         *out = WEFT_SPMV_ALGO_SDIA;
         weft_status status = gains ? sdia_choose(plan, queue, alike, fmax(nodes, fmax(hyb, sell)), &chosen) : WEFT_OK;
         if (status || chosen)

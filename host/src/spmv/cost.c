@@ -91,38 +91,58 @@ static int is_wide(const struct weft_spmv_plan *plan)
     return weft_type_bytes(plan->a.type) == 8;
 }
 
-// Lanes so that one read of four entries each holds a row of mean length, and where x is far what the first read holds of the row
-// before; two reads where values of four bytes come from memory and x is near. Long rows take 16 where they read x along, or it is kept
+// Values of four bytes at most: lanes so that one read of four entries each holds a row of mean length, and where x is far what the first read
+// holds of the row before; two reads where they come from memory and x is near. Long rows take 16 where they read x along, or it is kept
 // (band:100k,101 on an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows that run side by side are then at like columns, if columns ascend, and
 // x comes from the first cache (10 M entries at random, 100 to a row: 0.053 ms with 2 lanes and 0.084 with 32; docs/log/lanes.md).
-//
-// Values of eight bytes are read one by one, where a row of mean length needs no more of such reads than a lane has in flight, or lanes are all
-// there are: 17 patterns on an H200 then took 0.79 to 1.01 times as long, and with more reads up to 1.3 times (docs/log/lanes.md).
-#define SINGLE_LANES 8
-#define SINGLE_READS 4
-int weft__spmv_lanes(const struct weft_spmv_plan *plan)
+static int narrow_lanes(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
     const int near = weft__spmv_x_near(plan);
-    const int step = near && plan->a.nnz >= FROM_MEMORY && weft_type_bytes(plan->a.type) <= 4 ? 8 : 4;
+    const int step = near && plan->a.nnz >= FROM_MEMORY ? 8 : 4;
     const bool across = near && !weft__spmv_x_cached(plan) && !reads_along(plan); // rows read x side by side, not lanes
     int lanes = mean >= LONG_ROW && !across && weft__spmv_x_kept(plan) >= LONG_KEPT ? 16 : 2;
     if (mean < LONG_ROW)
         while (lanes < 16 && lanes * step < mean + (near ? 0 : READ_BEFORE))
             lanes *= 2;
-    // No less work-items than the device runs at a time.
-    while (lanes < 32 && (double)plan->a.m * lanes < 1024.0 * plan->ctx->device.compute_units)
-        lanes *= 2;
-    while (is_wide(plan) && lanes >= SINGLE_LANES && lanes < 32 && SINGLE_READS * lanes < mean)
+    return lanes;
+}
+
+static int log2_of(int lanes)
+{
+    int log = 0;
+    while (1 << log < lanes)
+        log++;
+    return log;
+}
+
+// Values of eight bytes are read one by one. Lanes so that rows side by side have no more such reads than a lane has in flight, one less where these
+// are long and x is far; a few long rows, for which the others would have idle lanes, do not count (docs/log/lanes.md).
+#define SINGLE_READS 4
+#define SINGLE_LONG  16 // entries
+static int wide_lanes(const struct weft_spmv_plan *plan)
+{
+    const double mean = weft__spmv_mean_row(plan);
+    const int reads = mean >= SINGLE_LONG && !weft__spmv_x_near(plan) ? SINGLE_READS - 1 : SINGLE_READS;
+    int lanes = 2;
+    while (lanes < 32 && lanes < mean &&
+           (double)plan->stats.steps[log2_of(lanes)] > reads * ceil((double)plan->a.m * lanes / 32))
         lanes *= 2;
     return lanes;
 }
 
-int weft__spmv_lanes_step(const struct weft_spmv_plan *plan, int lanes)
+int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 {
-    const bool single =
-        is_wide(plan) && lanes >= SINGLE_LANES && (lanes == 32 || SINGLE_READS * lanes >= weft__spmv_mean_row(plan));
-    return single ? 1 : 4;
+    int lanes = is_wide(plan) ? wide_lanes(plan) : narrow_lanes(plan);
+    // No less work-items than the device runs at a time.
+    while (lanes < 32 && (double)plan->a.m * lanes < 1024.0 * plan->ctx->device.compute_units)
+        lanes *= 2;
+    return lanes;
+}
+
+int weft__spmv_lanes_step(const struct weft_spmv_plan *plan)
+{
+    return is_wide(plan) ? 1 : 4;
 }
 
 // Microseconds of a product by the CSR schedules of a GPU beside what reads of x from the second cache take, which all of them have in
@@ -143,6 +163,8 @@ int weft__spmv_lanes_step(const struct weft_spmv_plan *plan, int lanes)
 #define MEMORY_LONG  1.30 // lanes with long rows
 #define MEMORY_FLAGS 1.24
 #define MEMORY_SLOW  1.40 // lanes with a large x or very long rows, csr_flags with short ones, others in f64
+#define MEMORY_WIDE  1.15 // lanes in f64, and with a large x or very long rows
+#define MEMORY_WIDER 1.22
 #define MEMORY_MERGE 1.63
 static double shared_out(const struct weft_spmv_plan *plan, double h200_us)
 {
@@ -163,14 +185,6 @@ static double most(double a, double b)
 static double from_memory(const struct weft_spmv_plan *plan, double times)
 {
     return weft__spmv_x_near(plan) ? times * (weft__spmv_csr_us(plan) - WEFT__SPMV_KEPT_US) : 0;
-}
-
-static int log2_of(int lanes)
-{
-    int log = 0;
-    while (1 << log < lanes)
-        log++;
-    return log;
 }
 
 // Where x is near and much of the matrix comes from memory, csr_lanes and csr_merge take longer with rows among many empty ones: by a share of
@@ -236,6 +250,7 @@ static double gathers(const struct weft_spmv_plan *plan)
 #define AROUND_LANES_ROW 24    // entries, at most
 #define AROUND_MERGE     2.0
 #define AROUND_FLAGS     1.7
+#define AROUND_WIDE      0.9 // in f64
 static double around(const struct weft_spmv_plan *plan, double us)
 {
     const bool is_there = !weft__spmv_x_near(plan) && weft__spmv_on_diagonal(plan);
@@ -250,20 +265,22 @@ static bool far_narrow(const struct weft_spmv_plan *plan)
 
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
 // One long row runs alone.
-#define GROUP     0.12 // a thousand groups of 32 lanes, beside their steps
-#define GROUP_FAR 0.10 // where far_narrow()
-#define WAIT      0.011
-#define WAIT_WIDE 0.036
-#define WAIT_LONG 0.050
+#define GROUP      0.12  // a thousand groups of 32 lanes, beside their steps
+#define GROUP_FAR  0.10  // where far_narrow()
+#define GROUP_WIDE 0.085 // in f64, where rows have a step's entries
+#define WAIT       0.011
+#define WAIT_WIDE  0.015
+#define WAIT_LONG  0.050
 // Where x is near and so many rows are so long that the device is busy, each of them takes longer (docs/log/csr-costs.md).
 #define BUSY_ENTRIES (FROM_MEMORY / 2)
 #define BUSY         1.4
 #define GATHER_LANES 1.5
-#define GATHER_SMALL 0.5 // of an x of so many bytes
+#define GATHER_SMALL 0.5 // as GROUP_WIDE, and of an x of so many bytes
 #define SMALL_X      (16 << 10)
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
     const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);
+    const bool single = wide && weft__spmv_mean_row(plan) >= SINGLE_READS;
     const double groups = ceil((double)plan->a.m * lanes / 32) * 1e-3,
                  steps = (double)plan->stats.steps[log2_of(lanes)] * 1e-3;
     const double missed = 1 - kept(plan, wide ? KEPT_LANES_WIDE : KEPT_LANES);
@@ -273,12 +290,16 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const int busy = !far && weft__spmv_mean_row(plan) >= LANES_ROW && plan->a.nnz >= BUSY_ENTRIES;
     const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068) * (busy ? BUSY : 1);
     const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type), mean = weft__spmv_mean_row(plan),
-                 group = far_narrow(plan) ? GROUP_FAR : GROUP, gather = x <= SMALL_X ? GATHER_SMALL : GATHER_LANES,
-                 diagonal = around(plan, AROUND_LANES * fmin(mean, AROUND_LANES_ROW));
+                 gather = single || x <= SMALL_X ? GATHER_SMALL : GATHER_LANES,
+                 diagonal = around(plan, AROUND_LANES * fmin(mean, AROUND_LANES_ROW)),
+                 group = single && diagonal <= 0               ? GROUP_WIDE
+                         : far_narrow(plan) || (single && far) ? GROUP_FAR
+                                                               : GROUP;
     const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
-    const double memory = slow                                             ? MEMORY_SLOW
-                          : !wide && weft__spmv_mean_row(plan) >= LONG_ROW ? MEMORY_LONG
-                                                                           : MEMORY_LANES;
+    const double memory = wide               ? slow ? MEMORY_WIDER : MEMORY_WIDE
+                          : slow             ? MEMORY_SLOW
+                          : mean >= LONG_ROW ? MEMORY_LONG
+                                             : MEMORY_LANES;
     return 4.8 + second_us(plan, lanes) + gaps_us(plan) +
            most(from_memory(plan, memory),
                 most(alone, shared_out(plan, group * groups + step * steps + gather * gathers(plan) + diagonal)));
@@ -543,7 +564,7 @@ double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
                      scales ? SCALE_US + SCALE_BYTES * scale_us(plan) : flags_empty_us(plan, fmin(empty_row, EMPTY_US)),
                  work = shared_out(plan, flags_rows_us(plan, rates.row) + rates.entry * (double)plan->a.nnz * 1e-6 +
                                              (wide ? GATHER_FLAGS_WIDE : GATHER_FLAGS) * gathers(plan) +
-                                             around(plan, AROUND_FLAGS) +
+                                             around(plan, wide ? AROUND_WIDE : AROUND_FLAGS) +
                                              (scales ? 0 : empty_row * (double)plan->info.empty_rows));
     return 6.2 + second_us(plan, 0) + most(from_memory(plan, rates.memory), scales ? empty + work : most(empty, work));
 }

@@ -39,9 +39,9 @@ enum weft__spmv_flags_tiles weft__spmv_flags_tiles(const struct weft_spmv_plan *
 double weft__spmv_apart(const struct weft_spmv_plan *plan);
 // Whether nearly all lie near it: the first cache then has what rows read of x, whatever the order of their entries.
 bool weft__spmv_on_diagonal(const struct weft_spmv_plan *plan);
-// The lanes per row that suit the distribution, and how many entries so many of them read at once, 4 or 1.
+// The lanes per row that suit the distribution, and how many entries each of them reads at once, 4 or 1.
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
-int weft__spmv_lanes_step(const struct weft_spmv_plan *plan, int lanes);
+int weft__spmv_lanes_step(const struct weft_spmv_plan *plan);
 // Microseconds of a product by a CSR schedule of a GPU, to be compared with each other: reads of x from the second cache, which
 // all have, do not count. INFINITY where a schedule is not to be taken.
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes);

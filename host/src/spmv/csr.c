@@ -22,14 +22,14 @@
 #include "cost.h"
 #include "tiles.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct weft_tune_spmv_csr {
     struct weft__tune_key key;
     int scalar_wg, scalar_ipt;
-    int lanes_wg, lanes_ipt; // lanes_ipt: reads of four entries of one lane in flight, at most
-    int single_ipt,
-        single_long_ipt; // reads of one entry, where rows need no more steps of them than this, and elsewhere
+    int lanes_wg, lanes_ipt;          // lanes_ipt: reads of four entries of one lane in flight, at most
+    int single_ipt, single_most;      // reads of one entry in flight, at least and at most
     int merge_wg, merge_ipt, cut_ipt; // rows plus entries of a tile for each work-item; cut_ipt: large, with long rows
     int cpu_lanes, cpu_few_lanes;     // independent sums of a long row, where rows are long on average and elsewhere
     int cpu_tiles;                    // tiles for each compute unit
@@ -100,10 +100,6 @@ const struct weft__tunables weft__spmv_csr_tunables[] = {
 #define CPU_LONG     64
 #define CPU_LONG_ROW 256 // mean entries of a row
 #define CPU_BLOCKS   2   // sums, each of blocks of eight entries
-
-// Steps of csr_lanes for a row of mean length by reads of one entry, from which on more reads are in flight. On an H200 rows of 772 to 789 entries took
-// 0.63 to 0.88 times as long with 8 as with 4, rows of 170 0.98 to 1.07 times (docs/log/lanes.md).
-#define SINGLE_STEPS 2
 
 struct csr_state {
     struct weft__kernel *kernel;
@@ -212,12 +208,14 @@ static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue q
     return make.status ? make.status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(chunk));
 }
 
-// Reads of `step` entries that a lane keeps in flight, by a row of mean length.
+// Reads of `step` entries that a lane keeps in flight, by a row of mean length. Of single entries as many as share out what it has evenly.
 static int lanes_reads(const struct weft_spmv_plan *plan, const struct weft_tune_spmv_csr *row, int lanes, int step)
 {
-    if (step == 1)
-        return weft__spmv_mean_row(plan) > (double)SINGLE_STEPS * lanes * row->single_ipt ? row->single_long_ipt
-                                                                                          : row->single_ipt;
+    if (step == 1) {
+        const int64_t reads = (int64_t)ceil(weft__spmv_mean_row(plan) / lanes),
+                      turns = (reads + row->single_most - 1) / row->single_most, even = (reads + turns - 1) / turns;
+        return even < row->single_ipt ? row->single_ipt : (int)even;
+    }
     const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * (int64_t)lanes + 1);
     return reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
 }
@@ -231,7 +229,7 @@ static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue qu
     struct weft_tune_spmv_csr row = *WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     p->gpu.lanes = p->gpu.lanes ? p->gpu.lanes : weft__spmv_lanes(plan);
-    const int step = weft__spmv_lanes_step(plan, p->gpu.lanes);
+    const int step = weft__spmv_lanes_step(plan);
     row.lanes_ipt = lanes_reads(plan, &row, p->gpu.lanes, step);
     weft__spmv_resolve(&make, plan, &row, NULL);
     if (make.status)

@@ -8,6 +8,8 @@
 //     ell_fill    CSR, PERM, SLICE_PTR   all elements         column, value                 COL, VAL
 //   and for each SpMV
 //     spmv_ell    all of these, x        y                    product, sum of a row
+//
+// Where a product takes hardly longer than its launch, all arrays are copied into one, which spmv_ell_packed reads.
 #include "ell.h"
 #include "cost.h"
 
@@ -190,6 +192,45 @@ static void reads_fit(const struct weft_spmv_plan *plan, struct weft_tune_spmv_e
         row->ipt = row->apart_ipt;
 }
 
+// Microseconds of bytes up to which a launch is much of a product's time. One with six buffers takes 1.0 to 1.6 us longer than one with three
+// on an H200 (docs/log/small-launches.md).
+#define PACKED_US 8.0
+#define ALIGN     256 // bytes, of arrays in one
+
+static void sizes_of(const struct weft__spmv_ell *e, const struct weft_spmv_plan *plan, size_t *out)
+{
+    out[WEFT__ELL_SLICE_PTR] = ((size_t)e->slices + 1) * sizeof(cl_long);
+    out[WEFT__ELL_COL] = weft__mul((size_t)e->elements, 4);
+    out[WEFT__ELL_VAL] = weft__mul((size_t)e->elements, weft_type_bytes(plan->a.type));
+    out[WEFT__ELL_PERM] = e->b[WEFT__ELL_PERM] ? (size_t)plan->a.m * 4 : 0;
+}
+
+// Memory for all arrays in one, where that is worth a copy.
+static void packed_make(struct weft__spmv_ell *e, const struct weft_spmv_plan *plan, struct weft__make *make)
+{
+    const enum weft_spmv_algo algo = plan->info.params.policy.algo;
+    size_t sizes[WEFT__ELL_BUFFERS], bytes = 0;
+    sizes_of(e, plan, sizes);
+    for (int i = 0; i < WEFT__ELL_BUFFERS; i++) {
+        e->at[i] = (int64_t)bytes;
+        bytes += weft__round_up(sizes[i], ALIGN);
+    }
+    if (!weft__spmv_is_cpu(plan) && (algo == WEFT_SPMV_ALGO_SELL || algo == WEFT_SPMV_ALGO_ELL) &&
+        weft__spmv_bytes_us(plan, (double)bytes) <= PACKED_US)
+        weft__spmv_make_buffer(make, &e->packed, bytes, "all arrays of ELL");
+}
+
+// What the arrays have; the memory of the large ones goes back.
+static void packed_fill(struct weft__spmv_ell *e, const struct weft_spmv_plan *plan, struct weft__stream *stream)
+{
+    size_t sizes[WEFT__ELL_BUFFERS];
+    sizes_of(e, plan, sizes);
+    for (int i = 0; i < WEFT__ELL_BUFFERS; i++)
+        weft__stream_copy(stream, e->packed, (size_t)e->at[i], e->b[i], sizes[i]);
+    weft__buffer_release(&e->b[WEFT__ELL_COL]);
+    weft__buffer_release(&e->b[WEFT__ELL_VAL]);
+}
+
 static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__make *make)
 {
     struct weft_tune_spmv_ell row = plan->info.params.policy.algo == WEFT_SPMV_ALGO_SELL16
@@ -214,7 +255,11 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
                                          : CPU_BLOCK);
     if (!cpu)
         weft__define(&d, "WEFT_HEIGHT", "%u", e->sliced ? e->height : 0);
-    weft__make_kernel(make, &e->k[WEFT__ELL_RUN], cpu ? &weft__spmv_ell_cpu_spec : &weft__spmv_ell_spec, &d);
+    weft__make_kernel(make, &e->k[WEFT__ELL_RUN],
+                      cpu         ? &weft__spmv_ell_cpu_spec
+                      : e->packed ? &weft__spmv_ell_packed_spec
+                                  : &weft__spmv_ell_spec,
+                      &d);
     convert_make(make, &e->k[WEFT__ELL_FILL], plan, cpu ? &weft__ell_fill_cpu_spec : &weft__ell_fill_spec, cpu ? 1 : 64,
                  sorted, 2);
     return make->status ? make->status : weft__spmv_ell_bind(e, plan, e->k[WEFT__ELL_RUN]);
@@ -224,6 +269,10 @@ weft_status weft__spmv_ell_bind(const struct weft__spmv_ell *e, struct weft_spmv
                                 struct weft__kernel *kernel)
 {
     const cl_int m = (cl_int)plan->a.m;
+    if (e->packed)
+        return WEFT__BIND(plan->ctx, kernel, WEFT__ARG(all, e->packed), WEFT__ARG(col_at, e->at[WEFT__ELL_COL]),
+                          WEFT__ARG(val_at, e->at[WEFT__ELL_VAL]), WEFT__ARG(perm_at, e->at[WEFT__ELL_PERM]),
+                          WEFT__ARG(m), WEFT__ARG(height, e->height));
     const cl_mem slice_ptr = e->b[WEFT__ELL_SLICE_PTR], col = e->b[WEFT__ELL_COL],
                  val = e->b[WEFT__ELL_VAL] ? e->b[WEFT__ELL_VAL] : col,
                  perm = e->b[WEFT__ELL_PERM] ? e->b[WEFT__ELL_PERM] : slice_ptr;
@@ -261,11 +310,19 @@ weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft__stream *s
                         WEFT__ARG(chunk, e->pack));
 }
 
+static void entries_make(struct weft__spmv_ell *e, const struct weft_spmv_plan *plan, struct weft__make *make)
+{
+    const size_t elements = (size_t)e->elements, val = weft_type_bytes(plan->a.type);
+    weft__spmv_make_buffer(make, &e->b[WEFT__ELL_COL], weft__mul(elements, 4), "columns of ELL");
+    if (val)
+        weft__spmv_make_buffer(make, &e->b[WEFT__ELL_VAL], weft__mul(elements, val), "values of ELL");
+}
+
 weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue,
                                   int64_t width, int sigma)
 {
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    const size_t m = (size_t)plan->a.m, val = weft_type_bytes(plan->a.type);
+    const size_t m = (size_t)plan->a.m;
     struct weft__make make = {.ctx = plan->ctx};
     e->sigma = sigma;
     e->sliced = width < 0;
@@ -288,10 +345,10 @@ weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_pla
         make.status = make.status ? make.status : slices_size(e, plan, queue);
     }
     make.status = make.status ? make.status : padding_check(e, plan, queue);
-    weft__spmv_make_buffer(&make, &e->b[WEFT__ELL_COL], weft__mul((size_t)e->elements, 4), "columns of ELL");
-    if (val)
-        weft__spmv_make_buffer(&make, &e->b[WEFT__ELL_VAL], weft__mul((size_t)e->elements, val), "values of ELL");
+    entries_make(e, plan, &make);
     e->bytes = make.bytes;
+    if (!make.status)
+        packed_make(e, plan, &make);
     return kernels_create(e, plan, &make);
 }
 
@@ -303,13 +360,29 @@ weft_status weft__spmv_ell_run(const struct weft__spmv_ell *e, struct weft_spmv_
 
 void weft__spmv_ell_release(struct weft__spmv_ell *e)
 {
+    weft__buffer_release(&e->packed);
     weft__parts_release(e->k, WEFT__ELL_KERNELS, e->b, WEFT__ELL_BUFFERS);
 }
 
+// All arrays filled, and where products read one, that too.
+static void all_fill(struct weft__spmv_ell *e, const struct weft_spmv_plan *plan, struct weft__stream *stream,
+                     const struct weft_device_csr *a)
+{
+    weft__spmv_ell_fill(e, stream, a);
+    if (e->packed)
+        packed_fill(e, plan, stream);
+}
+
+// Values alone change; where products read one array the others go to memory that the queue gives back.
 static weft_status method_fill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
-    struct weft__stream stream = weft__spmv_stream(&(struct weft__make){.ctx = plan->ctx}, queue);
-    return weft__spmv_ell_fill(plan->state, &stream, a);
+    struct weft__spmv_ell *e = plan->state;
+    struct weft__make make = {.ctx = plan->ctx};
+    if (e->packed)
+        entries_make(e, plan, &make);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    all_fill(e, plan, &stream, a);
+    return stream.status;
 }
 
 static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue queue, int64_t width, int sigma)
@@ -321,7 +394,7 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
     struct weft__spmv_clock clock = weft__spmv_clock();
     make.status = weft__spmv_ell_create(e, plan, queue, width, sigma);
     struct weft__stream stream = weft__spmv_stream(&make, queue);
-    weft__spmv_ell_fill(e, &stream, &plan->a);
+    all_fill(e, plan, &stream, &plan->a);
     weft__spmv_finish(&stream);
     plan->info.format_bytes = e->bytes;
     plan->info.convert_ms = weft__spmv_clock_ms(&clock);

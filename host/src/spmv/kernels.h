@@ -22,6 +22,7 @@
     K(ell_fill,          ell_fill,           ell_fill,      NULL)         \
     K(ell_fill_cpu,      ell_fill_cpu,       ell_fill_cpu,  NULL)         \
     K(spmv_ell,          spmv_ell,           ell,           SPMV, ELL)    \
+    K(spmv_ell_packed,   spmv_ell_packed,    ell,           SPMV, ELL)    \
     K(spmv_ell_cpu,      spmv_ell_cpu,       ell_cpu,       SPMV, ELL)    \
     K(sdia_count,        sdia_count,         sdia_pack_gpu, NULL)         \
     K(sdia_count_cpu,    sdia_count_cpu,     sdia_pack_cpu, NULL)         \

@@ -126,6 +126,18 @@ static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel
         }
 }
 
+static void ell_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec)
+{
+    for (int sorted = 0; sorted < 2; sorted++)
+        EACH(spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_HEIGHT", 32}, {"WEFT_SORTED", sorted});
+    for (int ipt = 8; ipt >= 4; ipt -= 4) {
+        EACH(spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", ipt}, {"WEFT_HEIGHT", 0}, {"WEFT_SORTED", 0});
+        for (int sorted = 0; sorted < 2; sorted++)
+            EACH(spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", ipt}, {"WEFT_HEIGHT", 32},
+                 {"WEFT_SORTED", sorted});
+    }
+}
+
 void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
 {
     rows_each(fn, arg, &weft__rows_stats_spec, 64, WEFT_SCHEDULE_GPU);
@@ -184,16 +196,8 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     convert_each(fn, arg, &weft__ell_fill_cpu_spec, 1, WEFT_SCHEDULE_CPU);
     convert_each(fn, arg, &weft__hyb_count_spec, 64, WEFT_SCHEDULE_AUTO);
     convert_each(fn, arg, &weft__hyb_rest_spec, 64, WEFT_SCHEDULE_AUTO);
-    for (int sorted = 0; sorted < 2; sorted++)
-        EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_HEIGHT", 32},
-             {"WEFT_SORTED", sorted});
-    for (int ipt = 8; ipt >= 4; ipt -= 4) {
-        EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", ipt}, {"WEFT_HEIGHT", 0},
-             {"WEFT_SORTED", 0});
-        for (int sorted = 0; sorted < 2; sorted++)
-            EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", ipt}, {"WEFT_HEIGHT", 32},
-                 {"WEFT_SORTED", sorted});
-    }
+    ell_each(fn, arg, &weft__spmv_ell_spec);
+    ell_each(fn, arg, &weft__spmv_ell_packed_spec);
     EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", 1});
     EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 1024}, {"WEFT_SORTED", 0});
     convert_each(fn, arg, &weft__sdia_count_spec, 32, WEFT_SCHEDULE_GPU);
