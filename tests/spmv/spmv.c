@@ -525,10 +525,13 @@ static void test_products(struct test_device *dev, enum weft_type type)
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
         if (ok) {
             info = *weft_spmv_plan_info(plan);
-            const enum weft_spmv_algo sliced = dev->gpu ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
+            // On NVIDIA's devices small matrices keep columns of 32 bits.
+            const enum weft_spmv_algo algo = info.params.policy.algo,
+                                      wanted = dev->gpu ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
+            const int sliced =
+                algo == wanted || (weft__caps_of(dev->ctx).lanes == WEFT_LANES_PTX && algo == WEFT_SPMV_ALGO_SELL);
             const int gains = cases[i].sell && (type != WEFT_TYPE_F64 || cases[i].rows != ROWS_FULL);
-            ok = (info.params.policy.algo == sliced) == (dev->gpu ? cases[i].sell_gpu : gains) && info.why[0] &&
-                 check_run(dev, plan, &a, 2, -3, 0);
+            ok = sliced == (dev->gpu ? cases[i].sell_gpu : gains) && info.why[0] && check_run(dev, plan, &a, 2, -3, 0);
         }
         weft_spmv_plan_destroy(&plan);
         ok &= matrix_free(dev, &d);

@@ -159,6 +159,14 @@ static bool sell_fills(const struct weft_spmv_plan *plan)
             32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
 }
 
+// Of a GPU: have panels found that rows of many lengths read x where those beside them have, so that CSR finds it in the first cache? Sliced ELL,
+// which reads it anywhere at one step, took 1.25 times as long on near:127861,5554437,31793 on an H200 (docs/log/sliced-ell.md).
+static bool lines_return(const struct weft_spmv_plan *plan)
+{
+    return !weft__spmv_is_cpu(plan) && !plan->crowded && denied(plan, WEFT_SPMV_ALGO_PANELS) && !rows_alike(plan) &&
+           !reads_near(plan);
+}
+
 // As saves(), of sliced ELL, which saves `share`; 0: auto does not take it.
 static double sell_saves(const struct weft_spmv_plan *plan, double share, enum weft_spmv_algo *out)
 {
@@ -167,7 +175,7 @@ static double sell_saves(const struct weft_spmv_plan *plan, double share, enum w
     const int refused = denied(plan, WEFT_SPMV_ALGO_SELL16);
     *out = !refused && sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || (refused && !plan->crowded) || padding > sell_limit(plan) ||
-        (reads_near(plan) && (!sell_fills(plan) || scalar_instead(plan))) ||
+        lines_return(plan) || (reads_near(plan) && (!sell_fills(plan) || scalar_instead(plan))) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
     return saves(plan, *out, padding, share);
