@@ -197,7 +197,7 @@ static int sell_choose(struct weft_spmv_plan *plan, double share, double least, 
 
 // Where a launch takes longer than the bytes of the matrix, sliced ELL saves something by fewer buffers, on devices whose driver takes longer with
 // more: microseconds of a product, while its bytes take less than these and the steps of its longest row no longer than a launch, or than
-// the bytes. On an H200 it took 0.87 to 0.97 times as long as csr_lanes so, 0.70 to 0.98 times as long as sliced DIA (docs/log/small-launches.md).
+// the bytes. On an H200 it took 0.69 to 0.99 times as long as csr_lanes so, 0.65 to 1.01 times as long as sliced DIA (docs/log/small-launches.md).
 #define SMALL_SAVES_US  0.5
 #define SMALL_US        6.0
 #define SMALL_LAUNCH_US 3.0

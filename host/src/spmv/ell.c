@@ -192,7 +192,7 @@ static void reads_fit(const struct weft_spmv_plan *plan, struct weft_tune_spmv_e
         row->ipt = row->apart_ipt;
 }
 
-// Microseconds of bytes up to which a launch is much of a product's time. One with six buffers takes 1.0 to 1.6 us longer than one with three
+// Microseconds of bytes up to which a launch is much of a product's time. One with six buffers took 1.3 and 1.6 us longer than one with three
 // on an H200 (docs/log/small-launches.md).
 #define PACKED_US 8.0
 #define ALIGN     256 // bytes, of arrays in one
