@@ -99,6 +99,10 @@ static void test_lone(void)
                  {"stencil5:200", 0, 20},
                  {"fem:9,3", 0, 60},
                  {"band:5000,9", 0, 0},
+                 {"band:5000,9+unsorted", 0, 0}, // as in order
+                 {"band:5000,61+unsorted", 0, 40},
+                 {"stencil27:20+unsorted", 200, 360},
+                 {"uniform:900,90000,90000+unsorted", 900, 1024},
                  {"band:5000,9+shuffled", 900, 1024},
                  {"near:20000,200000,4000", 900, 1024},
                  {"uniform:900,90000,90000", 900, 1024}};

@@ -116,17 +116,18 @@ static int log2_of(int lanes)
     return log;
 }
 
-// Values of eight bytes are read one by one. Lanes so that rows side by side have no more such reads than a lane has in flight, one less where these
-// are long and x is far; a few long rows, for which the others would have idle lanes, do not count (docs/log/lanes.md).
+// Values of eight bytes are read one by one. Lanes so that rows side by side have no more such reads than a lane has in flight, a tenth more for a
+// few that are longer; one read less where rows are long and x is far. Long rows among short ones get no more than they use (docs/log/lanes.md).
 #define SINGLE_READS 4
 #define SINGLE_LONG  16 // entries
+#define SINGLE_MORE  1.1
 static int wide_lanes(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
     const int reads = mean >= SINGLE_LONG && !weft__spmv_x_near(plan) ? SINGLE_READS - 1 : SINGLE_READS;
     int lanes = 2;
     while (lanes < 32 && lanes < mean &&
-           (double)plan->stats.steps[log2_of(lanes)] > reads * ceil((double)plan->a.m * lanes / 32))
+           (double)plan->stats.steps[log2_of(lanes)] > SINGLE_MORE * reads * ceil((double)plan->a.m * lanes / 32))
         lanes *= 2;
     return lanes;
 }
