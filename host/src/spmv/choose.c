@@ -160,7 +160,7 @@ static bool sell_fills(const struct weft_spmv_plan *plan)
 }
 
 // Of a GPU: have panels found that rows of many lengths read x where those beside them have, so that CSR finds it in the first cache? Sliced ELL,
-// which reads it anywhere at one step, took 1.25 times as long on near:127861,5554437,31793 on an H200 (docs/log/sliced-ell.md).
+// which reads it anywhere at one step, took 1.24 times as long on near:127861,5554437,31793 on an H200 (docs/log/sliced-ell.md).
 static bool lines_return(const struct weft_spmv_plan *plan)
 {
     return !weft__spmv_is_cpu(plan) && !plan->crowded && denied(plan, WEFT_SPMV_ALGO_PANELS) && !rows_alike(plan) &&
@@ -197,7 +197,7 @@ static int sell_choose(struct weft_spmv_plan *plan, double share, double least, 
 
 // Where a launch takes longer than the bytes of the matrix, sliced ELL saves something by fewer buffers, on devices whose driver takes longer with
 // more: microseconds of a product, while its bytes take less than these and the steps of its longest row no longer than a launch, or than
-// the bytes. On an H200 it took 0.69 to 0.99 times as long as csr_lanes so, 0.65 to 1.01 times as long as sliced DIA (docs/log/small-launches.md).
+// the bytes. On an H200 it took on grids and bands 0.69 to 0.99 times as long as csr_lanes, 0.65 to 1.01 times as long as sliced DIA (docs/log/small-launches.md).
 #define SMALL_SAVES_US  0.5
 #define SMALL_US        6.0
 #define SMALL_LAUNCH_US 3.0

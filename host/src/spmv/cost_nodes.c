@@ -21,7 +21,7 @@
 #define STEP_US   0.5
 #define LAUNCH_US 3.0
 // Entries of a mean row for each lane: twice and half as many lanes took up to 1.3 times as long. Work-items of a unit that keep it busy, and the
-// share of them that nodes must have: with 0.12 and 0.43 csr_lanes took 0.73 and 0.65 of the time in f64 (docs/log/lanes.md).
+// share of them that nodes must have: with 0.12 and 0.43 csr_lanes took 0.7 of the time in f64 (docs/log/lanes.md).
 #define LANES_ROW 5
 #define UNIT_FULL 1024.0
 #define FULL      0.5
