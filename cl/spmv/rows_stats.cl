@@ -13,7 +13,7 @@
 //          i = 9: of every 32nd row, 1024 times the share of its first 32 entries that lie more than SPAN columns from the
 //                 diagonal, which meets row i at column i*n/m, summed;
 //          i = 10: the most entries of a work-item's 32 rows;
-//          i = 11: as i = 7, of those that also lie so far from the entry at their place in the row behind;
+//          i = 11: as i = 7, of those that also lie so far from the entry at their place in the row behind, at most as many as by i = 7;
 //          i = 12: of one row of every 32, 1024 where its first 32 columns are those of the row before, summed.
 // Order:   integers only, repeatable.
 

@@ -139,6 +139,10 @@ static void each_device(struct test_device *dev)
     test_no_memory(dev, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1),
                    "hyb, rest on the host");
     test_no_memory(dev, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL16, .format.max_padding = 1e9), "sell16");
+    if (!dev->gpu) // where columns and values lie apart for good
+        return;
+    test_no_memory(dev, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.max_padding = 1e9), "sell");
+    test_no_memory(dev, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_ELL, .format.max_padding = 1e9), "ell");
 }
 
 int main(void)

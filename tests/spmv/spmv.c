@@ -342,6 +342,31 @@ static void test_semirings(struct test_device *dev)
         }
 }
 
+// Values of eight bytes by every number of lanes and of reads in flight; a matrix without entries, and lanes that are none.
+static void test_single(struct test_device *dev)
+{
+    huge = 260;
+    struct weft_csr a = matrix_make(90, 300, ROWS_MIXED, WEFT_TYPE_F64, WEFT_OFS_32, 0, 0),
+                    none = matrix_make(40, 40, ROWS_EMPTY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 0);
+    struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR_LANES};
+    int right = check(dev, &none, &params, 0);
+    for (int i = 0; right && i < 10; i++) {
+        params.gpu.lanes = 2 << i % 5;
+        params.gpu.ipt = i < 8 ? i + 1 : 0;
+        params.problem.semiring = i % 3 ? WEFT_SPMV_SEMIRING_PLUS_TIMES : WEFT_SPMV_SEMIRING_MIN_PLUS;
+        right = check(dev, &a, &params, 0);
+    }
+    tap_ok(right, "%s: csr_lanes in f64, 2 to 32 lanes, 1 to 8 reads", dev->name);
+    struct on_device d = matrix_write(dev, &none);
+    struct weft_spmv_plan *plan = NULL;
+    params.gpu.lanes = -1;
+    tap_ok(weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params) == WEFT_EINVAL,
+           "%s: csr_lanes in f64 with -1 lanes: %s", dev->name, test_error(dev));
+    matrix_free(dev, &d);
+    weft_csr_free(&a);
+    weft_csr_free(&none);
+}
+
 // Long rows, which csr_flags reads by other strides, in every type and with tiles of two sizes.
 static void test_long_rows(struct test_device *dev)
 {
@@ -557,6 +582,8 @@ static void each_device(struct test_device *dev)
     if (only)
         return;
     test_tuning(dev);
+    if (dev->gpu && weft_context_device(dev->ctx)->fp64)
+        test_single(dev);
     test_row_ends(dev);
     test_products(dev, WEFT_TYPE_F32);
     if (weft_context_device(dev->ctx)->fp64)

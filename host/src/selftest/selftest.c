@@ -182,8 +182,15 @@ static void spmv_of(struct run *r, enum weft_type type, enum weft_ofs ofs, const
     struct weft_spmv_info info = {.params = *params};
     if (!r->ctx->device.fp64 && (type == WEFT_TYPE_F64 || params->problem.f64_sums))
         return;
-    const size_t seen = begin(r);
-    end(r, "spmv", seen, weft__spmv_trial(r->ctx, type, ofs, &info, gaps));
+    const enum weft_spmv_algo algo = params->policy.algo;
+    const int forms =
+        r->ctx->schedule == WEFT_SCHEDULE_GPU && (algo == WEFT_SPMV_ALGO_ELL || algo == WEFT_SPMV_ALGO_SELL)
+            ? 2 // as of small matrices, and of others
+            : 1;
+    for (int apart = 0; apart < forms; apart++) {
+        const size_t seen = begin(r);
+        end(r, "spmv", seen, weft__spmv_trial(r->ctx, type, ofs, &info, gaps, apart));
+    }
 }
 
 static void spmv(struct run *r, enum weft_type type, enum weft_ofs ofs, const struct weft_spmv_params *params)

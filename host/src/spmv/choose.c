@@ -159,12 +159,11 @@ static bool sell_fills(const struct weft_spmv_plan *plan)
             32.0 * (double)plan->stats.steps[0] <= SELL_AS_THEY_COME * (double)plan->a.nnz);
 }
 
-// Of a GPU: have panels found that rows of many lengths read x where those beside them have, so that CSR finds it in the first cache? Sliced ELL,
-// which reads it anywhere at one step, took 1.24 times as long on near:127861,5554437,31793 on an H200 (docs/log/sliced-ell.md).
+// Where rows of many lengths read x where those beside them have, CSR finds it in the first cache. Sliced ELL, which reads it anywhere at one step,
+// took 1.24 times as long on near:127861,5554437,31793 on an H200 (docs/log/sliced-ell.md).
 static bool lines_return(const struct weft_spmv_plan *plan)
 {
-    return !weft__spmv_is_cpu(plan) && !plan->crowded && denied(plan, WEFT_SPMV_ALGO_PANELS) && !rows_alike(plan) &&
-           !reads_near(plan);
+    return plan->again && !rows_alike(plan) && !reads_near(plan);
 }
 
 // As saves(), of sliced ELL, which saves `share`; 0: auto does not take it.
@@ -206,9 +205,9 @@ static bool small_choose(struct weft_spmv_plan *plan)
     struct weft_spmv_info *info = &plan->info;
     const double us = weft__spmv_csr_us(plan),
                  steps = weft__spmv_steps_us((double)plan->stats.max_row, WEFT__SPMV_STEP_US);
-    if (!plan->a.nnz || weft__spmv_is_cpu(plan) || weft__caps_of(plan->ctx).lanes != WEFT_LANES_PTX || us > SMALL_US ||
-        steps > fmax(SMALL_LAUNCH_US, us) || !reads_near(plan) || denied(plan, WEFT_SPMV_ALGO_SELL) ||
-        sell_padding(plan) > sell_limit(plan) ||
+    if (!plan->a.nnz || weft__spmv_is_cpu(plan) || scalar_excluded(plan) ||
+        weft__caps_of(plan->ctx).lanes != WEFT_LANES_PTX || us > SMALL_US || steps > fmax(SMALL_LAUNCH_US, us) ||
+        !reads_near(plan) || denied(plan, WEFT_SPMV_ALGO_SELL) || sell_padding(plan) > sell_limit(plan) ||
         (double)info->params.policy.products * SMALL_SAVES_US <= weft__spmv_convert_us(plan, false))
         return false;
     snprintf(info->why, sizeof info->why,

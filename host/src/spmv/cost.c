@@ -267,7 +267,7 @@ static bool far_narrow(const struct weft_spmv_plan *plan)
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
 // One long row runs alone.
 #define GROUP      0.12  // a thousand groups of 32 lanes, beside their steps
-#define GROUP_FAR  0.10  // where far_narrow()
+#define GROUP_FAR  0.10 // where far_narrow(), and in f64 where reads near the diagonal count
 #define GROUP_WIDE 0.085 // in f64, where rows have a step's entries
 #define WAIT       0.011
 #define WAIT_WIDE  0.015
@@ -293,9 +293,9 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type), mean = weft__spmv_mean_row(plan),
                  gather = single || x <= SMALL_X ? GATHER_SMALL : GATHER_LANES,
                  diagonal = around(plan, AROUND_LANES * fmin(mean, AROUND_LANES_ROW)),
-                 group = single && diagonal <= 0               ? GROUP_WIDE
-                         : far_narrow(plan) || (single && far) ? GROUP_FAR
-                                                               : GROUP;
+                 group = single && diagonal <= 0      ? GROUP_WIDE
+                         : far_narrow(plan) || single ? GROUP_FAR
+                                                      : GROUP;
     const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
     const double memory = wide               ? slow ? MEMORY_WIDER : MEMORY_WIDE
                           : slow             ? MEMORY_SLOW

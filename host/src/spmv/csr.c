@@ -212,7 +212,7 @@ static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue q
 static int lanes_reads(const struct weft_spmv_plan *plan, const struct weft_tune_spmv_csr *row, int lanes, int step)
 {
     if (step == 1) {
-        const int64_t reads = (int64_t)ceil(weft__spmv_mean_row(plan) / lanes),
+        const int64_t reads = (int64_t)fmax(ceil(weft__spmv_mean_row(plan) / lanes), 1),
                       turns = (reads + row->single_most - 1) / row->single_most, even = (reads + turns - 1) / turns;
         return even < row->single_ipt ? row->single_ipt : (int)even;
     }

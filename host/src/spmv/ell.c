@@ -205,8 +205,8 @@ static void sizes_of(const struct weft__spmv_ell *e, const struct weft_spmv_plan
     out[WEFT__ELL_PERM] = e->b[WEFT__ELL_PERM] ? (size_t)plan->a.m * 4 : 0;
 }
 
-// Memory for all arrays in one, where that is worth a copy.
-static void packed_make(struct weft__spmv_ell *e, const struct weft_spmv_plan *plan, struct weft__make *make)
+// Memory for all arrays in one, where that is worth a copy; begins of slices and the order of rows stay beside it.
+static void packed_make(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__make *make)
 {
     const enum weft_spmv_algo algo = plan->info.params.policy.algo;
     size_t sizes[WEFT__ELL_BUFFERS], bytes = 0;
@@ -215,9 +215,14 @@ static void packed_make(struct weft__spmv_ell *e, const struct weft_spmv_plan *p
         e->at[i] = (int64_t)bytes;
         bytes += weft__round_up(sizes[i], ALIGN);
     }
-    if (!weft__spmv_is_cpu(plan) && (algo == WEFT_SPMV_ALGO_SELL || algo == WEFT_SPMV_ALGO_ELL) &&
-        weft__spmv_bytes_us(plan, (double)bytes) <= PACKED_US)
-        weft__spmv_make_buffer(make, &e->packed, bytes, "all arrays of ELL");
+    if (weft__spmv_is_cpu(plan) || (algo != WEFT_SPMV_ALGO_SELL && algo != WEFT_SPMV_ALGO_ELL))
+        return;
+    plan->apart = (plan->once && plan->once->apart) || weft__spmv_bytes_us(plan, (double)bytes) > PACKED_US;
+    if (plan->apart)
+        return;
+    weft__spmv_make_buffer(make, &e->packed, bytes, "all arrays of ELL");
+    plan->info.workspace_bytes += sizes[WEFT__ELL_SLICE_PTR] + sizes[WEFT__ELL_PERM];
+    e->bytes = bytes;
 }
 
 // What the arrays have; the memory of the large ones goes back.

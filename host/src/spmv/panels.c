@@ -117,8 +117,10 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
 static weft_status far_check(struct panels *s, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     weft_status status = weft__spmv_x_near(plan) ? WEFT_OK : weft__spmv_again(plan, queue, &s->again);
-    if (!status && !weft__spmv_panels_repay(plan, s->again))
+    if (!status && !weft__spmv_panels_repay(plan, s->again)) {
+        plan->again = true;
         status = WEFT_ERANGE;
+    }
     return status;
 }
 

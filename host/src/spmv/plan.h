@@ -39,9 +39,10 @@ struct weft__spmv_stats {
     cl_uint hist[WEFT__SPMV_BINS]; // rows of k entries, the last bin with all longer ones
 };
 
-// What a call that multiplies once tells the plan it makes.
+// What a call that multiplies once, or a trial, tells the plan it makes.
 struct weft__spmv_once {
     const struct weft__spmv_stats *stats; // NULL: they are not known
+    bool apart;                           // arrays of ELL are buffers of their own
 };
 
 struct weft__spmv_method;
@@ -67,6 +68,8 @@ struct weft_spmv_plan {
     unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
     int crowded;     // nonzero: one of them for want of memory
     bool gaps;       // CSR for many empty rows: it walks entries, or csr_flags on a GPU scales y first
+    bool apart;      // ELL or sliced ELL of a GPU whose arrays are buffers of their own
+    bool again;      // panels were refused, since reads of x come back to lines that rows side by side have read
 };
 
 // An algorithm. create and run are called with m > 0; nnz may be 0.

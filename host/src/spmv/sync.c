@@ -84,7 +84,7 @@ static weft_status kept_take(struct kept **out, struct weft_context *ctx, cl_com
     } else if (made) {
         *out = made;
         made = NULL;
-        const struct weft__spmv_once once = {counted ? &(*out)->stats : NULL};
+        const struct weft__spmv_once once = {.stats = counted ? &(*out)->stats : NULL};
         status = weft__spmv_plan_create(&(*out)->plan, ctx, queue, d, given, &once);
     }
     kept_drop(last);

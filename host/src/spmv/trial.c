@@ -26,7 +26,7 @@ struct spmv {
     enum weft_type type;
     enum weft_ofs ofs;
     struct weft_spmv_params params;
-    bool gaps, nodes;
+    bool gaps, nodes, apart;
 };
 
 static void number_set(void *values, enum weft_type type, int64_t i, int value)
@@ -113,7 +113,8 @@ static void spmv_trial(struct weft__trial *t, void *arg)
     if (!t->status)
         expected_make(t, s, &a, vec, x, y);
     if (!t->status)
-        t->status = weft_spmv_plan_create(&plan, s->ctx, t->queue, &on, &s->params);
+        t->status = weft__spmv_plan_create(&plan, s->ctx, t->queue, &on, &s->params,
+                                           s->apart ? &(struct weft__spmv_once){.apart = true} : NULL);
     if (!t->status)
         t->status =
             weft_spmv_run(plan, t->queue, dy, s->params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 2 : 1, dx,
@@ -126,9 +127,9 @@ static void spmv_trial(struct weft__trial *t, void *arg)
 }
 
 weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum weft_ofs ofs,
-                             const struct weft_spmv_info *info, bool gaps)
+                             const struct weft_spmv_info *info, bool gaps, bool apart)
 {
-    struct spmv s = {ctx, type, ofs, info->params, gaps, info->params.policy.algo == WEFT_SPMV_ALGO_CSR_NODES};
+    struct spmv s = {ctx, type, ofs, info->params, gaps, info->params.policy.algo == WEFT_SPMV_ALGO_CSR_NODES, apart};
     struct weft_spmv_params *p = &s.params;
     char what[256];
     if (p->problem.semiring == WEFT_SPMV_SEMIRING_CUSTOM)
@@ -142,9 +143,9 @@ weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum
     snprintf(
         what, sizeof what,
         "spmv %s, %s x %s, %d bits, semiring %d, f64 sums %d, transpose %d, mode %d, host rest %d, lanes %d, wg %d, "
-        "ipt %d, rows %d, read %d, sigma %d, gaps %d",
+        "ipt %d, rows %d, read %d, sigma %d, gaps %d, apart %d",
         weft_spmv_algo_name(info->params.policy.algo), weft_type_name(type), weft_type_name(p->problem.vec_type),
         (int)weft_ofs_bytes(ofs) * 8, (int)p->problem.semiring, p->problem.f64_sums, (int)p->problem.transpose,
-        (int)p->policy.mode, p->format.host_rest, z.lanes, z.wg, z.ipt, z.rows, z.read, p->format.sigma, gaps);
+        (int)p->policy.mode, p->format.host_rest, z.lanes, z.wg, z.ipt, z.rows, z.read, p->format.sigma, gaps, apart);
     return weft__selftest(ctx, what, spmv_trial, &s);
 }
