@@ -194,9 +194,8 @@ static int sell_choose(struct weft_spmv_plan *plan, double share, double least, 
     return 1;
 }
 
-// Where a launch takes longer than the bytes of the matrix, sliced ELL saves something by fewer buffers, on devices whose driver takes longer with
-// more: microseconds of a product, while its bytes take less than these and the steps of its longest row no longer than a launch, or than
-// the bytes. On an H200 it took on grids and bands 0.69 to 0.99 times as long as csr_lanes, 0.65 to 1.01 times as long as sliced DIA (docs/log/small-launches.md).
+// Where a launch takes longer than the bytes of the matrix, sliced ELL in one buffer saves these microseconds of a product, on devices whose driver
+// takes longer with more buffers: while the bytes take SMALL_US, and the steps of the longest row no longer than a launch, or than the bytes. On an H200 it took on grids and bands 0.69 to 0.99 times as long as csr_lanes, 0.65 to 1.01 times as long as sliced DIA (docs/log/small-launches.md).
 #define SMALL_SAVES_US  0.5
 #define SMALL_US        6.0
 #define SMALL_LAUNCH_US 3.0

@@ -15,8 +15,8 @@ enum { WEFT__ELL_RUN, WEFT__ELL_FILL, WEFT__ELL_KERNELS };
 // Slices of `height` rows stored by columns; ELL is one slice.
 struct weft__spmv_ell {
     cl_mem b[WEFT__ELL_BUFFERS];
-    cl_mem
-        packed; // all of them, at these bytes, which products read; NULL: they read those above. COL and VAL are gone then
+    // All of them, each from its byte `at` on, which products read, and COL and VAL are gone; NULL: they read those above.
+    cl_mem packed;
     int64_t at[WEFT__ELL_BUFFERS];
     struct weft__kernel *k[WEFT__ELL_KERNELS];
     bool sliced; // false: ELL

@@ -29,8 +29,8 @@ struct weft__spmv_call {
 struct weft__spmv_stats {
     int64_t steps[6]; // with 2^i lanes per row: steps that 32 lanes side by side take together, summed
     int64_t max_row;
-    int64_t
-        far; // 1024 times the share of entries that are not beside another of smaller column, of every 32nd row, summed
+    // 1024 times the share of entries that are not beside the one before in the order of columns, of every 32nd row, summed.
+    int64_t far;
     int64_t changes; // rows that are not as long as the row before
     int64_t lone;    // as far, of those that are not beside the entry at their place in the row behind either
     int64_t apart;   // 1024 times the share of entries that are not near the diagonal, of every 32nd row, summed
