@@ -101,9 +101,11 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
 {
     const double limit = plan->bound > 0 ? plan->bound : plan->info.params.format.max_padding;
     const double nnz = (double)plan->a.nnz, free_rows = plan->bound > 0 ? 0 : (double)plan->a.m;
-    const int few = !plan->a.nnz || (double)entries - free_rows <= limit * nnz; // nothing is never too much
-    if (few && s->parts < UINT32_MAX && entries / 128 < INT32_MAX && (plan->bound <= 0 || !is_clustered(plan, entries)))
+    const bool few = !plan->a.nnz || (double)entries - free_rows <= limit * nnz, // nothing is never too much
+        clustered = plan->bound > 0 && is_clustered(plan, entries);
+    if (few && s->parts < UINT32_MAX && entries / 128 < INT32_MAX && !clustered)
         return WEFT_OK;
+    plan->again |= clustered;
     if (plan->trial || plan->bound > 0)
         return WEFT_ERANGE;
     return weft__fail(plan->ctx, WEFT_ERANGE,
