@@ -20,6 +20,7 @@
 #error "WEFT_HEIGHT: rows of a slice, 0: as many as are told"
 #endif
 
+// Arrays in buffers of their own.
 WEFT_KERNEL void spmv_ell(__global const long *restrict slice_ptr, __global const idx_t *restrict col,
                           __global const val_t *restrict val, __global const idx_t *restrict perm,
                           __global const val_t *restrict x, __global val_t *restrict y, idx_t m, uint height,

@@ -3,7 +3,6 @@
 // that docs/log/sliced-ell.md found best beside them.
 #include "host/internal/inside.h"
 #include "host/internal/tests.h"
-#include "host/src/spmv/ell.h"
 #include "tests/support/device.h"
 
 #include <stdlib.h>

@@ -267,7 +267,7 @@ static bool far_narrow(const struct weft_spmv_plan *plan)
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
 // One long row runs alone.
 #define GROUP      0.12  // a thousand groups of 32 lanes, beside their steps
-#define GROUP_FAR  0.10 // where far_narrow(), and in f64 where reads near the diagonal count
+#define GROUP_FAR  0.10  // where far_narrow(), and in f64 where reads near the diagonal count
 #define GROUP_WIDE 0.085 // in f64, where rows have a step's entries
 #define WAIT       0.011
 #define WAIT_WIDE  0.015

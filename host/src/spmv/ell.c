@@ -221,8 +221,7 @@ static void packed_make(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, s
     if (plan->apart)
         return;
     weft__spmv_make_buffer(make, &e->packed, bytes, "all arrays of ELL");
-    plan->info.workspace_bytes += sizes[WEFT__ELL_SLICE_PTR] + sizes[WEFT__ELL_PERM];
-    e->bytes = bytes;
+    plan->info.workspace_bytes += bytes + sizes[WEFT__ELL_SLICE_PTR] + sizes[WEFT__ELL_PERM] - e->bytes;
 }
 
 // What the arrays have; the memory of the large ones goes back.
