@@ -301,7 +301,7 @@ static void test_beside_panels(void)
         plan.denied |= 1U << WEFT_SPMV_ALGO_PANELS;
         plan.stats.max_row = plan.info.max_row = EACH + 20;
         for (int again = 0; again < 2; again++) {
-            plan.again = again;
+            plan.returns = again;
             const int chose = !weft__spmv_choose(&plan, NULL, &chosen);
             tap_ok(chose && (chosen == WEFT_SPMV_ALGO_SELL16) == !again,
                    "rows of 41 and a longer one, lines %s, %s: %s", again ? "return" : "do not", weft_type_name(type),

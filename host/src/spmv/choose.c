@@ -163,7 +163,7 @@ static bool sell_fills(const struct weft_spmv_plan *plan)
 // took 1.24 times as long on near:127861,5554437,31793 on an H200 (docs/log/sliced-ell.md).
 static bool lines_return(const struct weft_spmv_plan *plan)
 {
-    return plan->again && !rows_alike(plan) && !reads_near(plan);
+    return plan->returns && !rows_alike(plan) && !reads_near(plan);
 }
 
 // As saves(), of sliced ELL, which saves `share`; 0: auto does not take it.

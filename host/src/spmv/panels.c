@@ -105,7 +105,7 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
         clustered = plan->bound > 0 && is_clustered(plan, entries);
     if (few && s->parts < UINT32_MAX && entries / 128 < INT32_MAX && !clustered)
         return WEFT_OK;
-    plan->again |= clustered;
+    plan->returns |= clustered;
     if (plan->trial || plan->bound > 0)
         return WEFT_ERANGE;
     return weft__fail(plan->ctx, WEFT_ERANGE,
@@ -120,7 +120,7 @@ static weft_status far_check(struct panels *s, struct weft_spmv_plan *plan, cl_c
 {
     weft_status status = weft__spmv_x_near(plan) ? WEFT_OK : weft__spmv_again(plan, queue, &s->again);
     if (!status && !weft__spmv_panels_repay(plan, s->again)) {
-        plan->again = true;
+        plan->returns = true;
         status = WEFT_ERANGE;
     }
     return status;

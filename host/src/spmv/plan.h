@@ -69,7 +69,8 @@ struct weft_spmv_plan {
     int crowded;     // nonzero: one of them for want of memory
     bool gaps;       // CSR for many empty rows: it walks entries, or csr_flags on a GPU scales y first
     bool apart;      // ELL or sliced ELL of a GPU whose arrays are buffers of their own
-    bool again; // panels were refused, since rows read x where those beside them have: in few panels, or the same lines
+    // Panels were refused, since rows read x where those beside them have: in few panels, or the same lines.
+    bool returns;
 };
 
 // An algorithm. create and run are called with m > 0; nnz may be 0.

@@ -165,7 +165,7 @@ static void state_drop(struct weft_spmv_plan *plan, const struct weft_spmv_info 
     if (plan->state)
         plan->method->destroy(plan->state);
     plan->state = NULL;
-    plan->gaps = false;
+    plan->gaps = plan->apart = false;
     plan->info = *before;
 }
 
