@@ -4,7 +4,7 @@
 // Source:  segmented sums: G. Blelloch, M. Heroux, M. Zagha, Segmented Operations for Sparse Matrix Computation on Vector
 //          Multiprocessors, CMU-CS-93-173; bits instead of row pointers: W. Liu, B. Vinter, CSR5, ICS'15. The CSR arrays
 //          stay as they are: a work-item takes four entries that lie side by side.
-// Mapping: 1-D; group g owns the entries of tile g, then strides; each of its groups of lanes takes a turn of 32*IPT entries, in IPT/4
+// Mapping: 1-D; group g owns the entries of tile g, or of as many tiles before the last, then strides; each of its groups of lanes takes a turn of 32*IPT entries, in IPT/4
 //          steps of 128, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
 //          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum
 //          is known, so that there is one barrier and the first cache has room for x.
@@ -93,7 +93,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                                 __global const val_t *restrict x, __global val_t *restrict y,
                                 __global const uint *restrict flags, __global acc_t *restrict sums, ulong cross_at,
                                 ulong row_of_at, ulong empty_at, ulong hubs_at, uint hubs, uint turns, uint tiles,
-                                long nnz, uint empties, acc_t alpha, acc_t beta)
+                                long nnz, uint empties, acc_t alpha, acc_t beta, uint backward)
 {
     __global const uint2 *const words = (__global const uint2 *)flags;
     __global const uint2 *const cross = (__global const uint2 *)(flags + cross_at);
@@ -121,7 +121,8 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         of_hubs[i] = x[hub[i]];
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-    for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
+    for (uint at = (uint)get_group_id(0); at < tiles; at += (uint)get_num_groups(0)) {
+        const uint tile = (uint)part_at(at, tiles, backward);
 #if WEFT_STRIPED
         const long begin = (long)tile * TILE + (long)(grp * TURN), last = nnz - 1;
         const uint2 word = words[(begin >> 5) + (long)min(lane, WEFT_IPT - 1u)]; // of the k-th 32 entries in lane k
@@ -316,7 +317,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                              true, alpha, beta, joined, mem);
         }
 #endif
-        if (tile + (uint)get_num_groups(0) < tiles)
+        if (at + (uint)get_num_groups(0) < tiles)
             barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

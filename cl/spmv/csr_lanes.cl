@@ -4,10 +4,10 @@
 //          SC'09, the "vector" kernel; here with 2 to 32 lanes that read STEP entries at once, fours at
 //          multiples of four, and keep IPT such reads in flight. Few lanes for long rows: the rows that run side by side
 //          are then at like columns, and share what the first cache holds of x. With STEP 1 lanes side by side read x of entries side by side.
-// Mapping: 1-D; group g owns rows g*WG/LPR .., then as many rows further on, until m; lane l of a row takes STEP entries
-//          l, l + LPR, ...
+// Mapping: 1-D; group g owns BLOCKS*WG/LPR rows from there on, or from as many groups before the end, then strides, WG/LPR rows at a
+//          time; lane l of a row takes STEP entries l, l + LPR, ...
 // Local:   WG accumulators where lanes have no shuffle, else none.
-// Needs:   LPR a power of two, 2 .. 32; WG a multiple of 32; STEP 4 or 1; IPT 1 .. 8; col and val begin at multiples of 32
+// Needs:   LPR a power of two, 2 .. 32; WG a multiple of 32; BLOCKS 1 ..; STEP 4 or 1; IPT 1 .. 8; col and val begin at multiples of 32
 //          bytes; row_ptr[m] == nnz; whole == nnz rounded down to a multiple of four; any row length.
 // Gives:   y.
 // Order:   each lane from the left into IPT sums in turn, two with STEP 1, those from the left, then pairs of lanes at distance
@@ -18,6 +18,9 @@
 #endif
 #ifndef WEFT_LPR
 #error "WEFT_LPR: lanes per row"
+#endif
+#ifndef WEFT_BLOCKS
+#error "WEFT_BLOCKS: times that a group takes rows that follow each other"
 #endif
 #ifndef WEFT_STEP
 #error "WEFT_STEP: entries of one read"
@@ -88,18 +91,21 @@ WEFT_INLINE acc_t lane_sum(__global const idx_t *col, __global const val_t *val,
 
 WEFT_KERNEL void spmv_csr_lanes(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                 __global const val_t *restrict val, __global const val_t *restrict x,
-                                __global val_t *restrict y, idx_t m, long whole, acc_t alpha, acc_t beta)
+                                __global val_t *restrict y, idx_t m, long whole, acc_t alpha, acc_t beta, uint backward)
 {
     LANE_MEMORY(acc_t, mem);
     const uint lid = (uint)get_local_id(0), lane = lid % WEFT_LPR;
-    const long step = (long)get_num_groups(0) * (WEFT_WG / WEFT_LPR);
-    for (long first = (long)get_group_id(0) * (WEFT_WG / WEFT_LPR); first < m; first += step) {
-        long row = first + lid / WEFT_LPR;
-        acc_t sum = ZERO;
-        if (row < m)
-            sum = lane_sum(col, val, x, row_ptr[row], row_ptr[row + 1], lane, (pos_t)whole);
-        sum = lanes_plus(sum, WEFT_LPR, mem);
-        if (row < m && lane == 0u)
-            put(y, (idx_t)row, sum, alpha, beta);
+    const long part = WEFT_BLOCKS * (WEFT_WG / WEFT_LPR), parts = ((long)m + part - 1) / part;
+    for (long at = (long)get_group_id(0); at < parts; at += (long)get_num_groups(0)) {
+        const long begin = part_at(at, parts, backward) * part, last = min(begin + part, (long)m);
+        for (long first = begin; first < last; first += WEFT_WG / WEFT_LPR) {
+            const long row = first + lid / WEFT_LPR;
+            acc_t sum = ZERO;
+            if (row < last)
+                sum = lane_sum(col, val, x, row_ptr[row], row_ptr[row + 1], lane, (pos_t)whole);
+            sum = lanes_plus(sum, WEFT_LPR, mem);
+            if (row < last && lane == 0u)
+                put(y, (idx_t)row, sum, alpha, beta);
+        }
     }
 }

@@ -3,8 +3,8 @@
 // multiplies of x are read once, as the first of its rows has them.
 // Source:  the "inodes" of PETSc (S. Balay et al., PETSc/TAO Users Manual, ANL-21/39); lanes as in spmv/csr_lanes.cl; ours: on a GPU, with
 //          the arrays as they are.
-// Mapping: 1-D; group g owns nodes g*WG/LPR .., then as many further on, until `nodes`; lane l of a node takes entries l, l + LPR, ... of
-//          each of its rows.
+// Mapping: 1-D; group g owns WG/LPR nodes, those of part g or of as many parts before the last, then strides; lane l of a node takes
+//          entries l, l + LPR, ... of each of its rows.
 // Local:   WG accumulators where lanes have no shuffle, else none.
 // Needs:   LPR a power of two, 2 .. 32; WG a multiple of 32; IPT 1 .. 4; ROWS 1 .. 8, the most of a node; node of spmv/nodes_find.cl.
 // Gives:   y.
@@ -69,14 +69,14 @@ WEFT_INLINE int lanes_fold(acc_t *sum, int have, uint d, uint lane, uint *row, _
 
 WEFT_KERNEL void spmv_csr_nodes(__global const idx_t *restrict col, __global const val_t *restrict val,
                                 __global const uint4 *restrict node, __global const val_t *restrict x,
-                                __global val_t *restrict y, idx_t nodes, acc_t alpha, acc_t beta)
+                                __global val_t *restrict y, idx_t nodes, acc_t alpha, acc_t beta, uint backward)
 {
     LANE_MEMORY(acc_t, mem);
     const uint lid = (uint)get_local_id(0), lane = lid % WEFT_LPR;
-    const long step = (long)get_num_groups(0) * (WEFT_WG / WEFT_LPR);
-    for (long first = (long)get_group_id(0) * (WEFT_WG / WEFT_LPR); first < nodes; first += step) {
-        const long at = first + lid / WEFT_LPR;
-        const uint4 n = at < nodes ? node[at] : (uint4)(0u, 0u, 0u, 0u);
+    const long part = WEFT_WG / WEFT_LPR, parts = ((long)nodes + part - 1) / part;
+    for (long at = (long)get_group_id(0); at < parts; at += (long)get_num_groups(0)) {
+        const long own = part_at(at, parts, backward) * part + lid / WEFT_LPR;
+        const uint4 n = own < nodes ? node[own] : (uint4)(0u, 0u, 0u, 0u);
         const uint width = n.z, rows = n.y >> 28;
         const long begin = (long)((ulong)(n.y & 0xfffffffu) << 32 | n.x);
         acc_t sum[WEFT_ROWS];

@@ -5,7 +5,7 @@
 //          Data Format for Efficient General Sparse Matrix-Vector Multiplication on Modern Processors with Wide SIMD
 //          Units, SIAM J. Sci. Comput. 36(5), 2014. Ours: padding is marked by column -1 and not multiplied, so that
 //          infinities in x and semirings without a zero product stay right.
-// Mapping: 1-D; a row per work-item, then strides by the global size.
+// Mapping: 1-D; a row per work-item, as rows_put of spmv/ell.clh.
 // Local:   none.
 // Needs:   IPT 1 .. 8 entries read together; HEIGHT is height, or 0 (a slice of all rows); slice s at slice_ptr[s] ..
 //          slice_ptr[s+1]-1; entry k of its row r at slice_ptr[s] + k*height + r; perm[i] is the row stored at place i
@@ -24,9 +24,9 @@
 WEFT_KERNEL void spmv_ell(__global const long *restrict slice_ptr, __global const idx_t *restrict col,
                           __global const val_t *restrict val, __global const idx_t *restrict perm,
                           __global const val_t *restrict x, __global val_t *restrict y, idx_t m, uint height,
-                          acc_t alpha, acc_t beta)
+                          acc_t alpha, acc_t beta, uint backward)
 {
-    rows_put(slice_ptr, 0, col, val, perm, x, y, m, height, alpha, beta);
+    rows_put(slice_ptr, 0, col, val, perm, x, y, m, height, alpha, beta, backward);
 }
 
 // The same with fewer buffers: a driver takes longer to launch a kernel the more of them it has.
@@ -36,5 +36,5 @@ WEFT_KERNEL void spmv_ell_packed(__global const uchar *restrict all, __global co
 {
     rows_put((__global const long *)all, 0, (__global const idx_t *)(all + col_at),
              (__global const val_t *)(all + val_at), (__global const idx_t *)(all + perm_at), x, y, m, height, alpha,
-             beta);
+             beta, 0u);
 }

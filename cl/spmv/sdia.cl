@@ -2,8 +2,8 @@
 // y = alpha*A*x + beta*y, A in sliced DIA: of each 32 rows the diagonals that they touch, with a mask of the rows that
 // have an entry there (spmv/sdia_pack_gpu.cl). An entry costs its value, and a diagonal 8 bytes for 32 rows.
 // Source:  as spmv/sdia_pack_gpu.cl.
-// Mapping: 1-D; tiles of WG*ROWS rows, then strides by the number of groups; work-item l has rows l, l + WG, ... of a
-//          tile.
+// Mapping: 1-D; group g owns WG*ROWS rows, those of part g or of as many parts before the last, then strides; work-item l has rows l,
+//          l + WG, ... of a part.
 // Local:   none.
 // Needs:   IPT 1 .. 8 entries of a row read together, ROWS 1 .. 4; slots slice_ptr[s] .. slice_ptr[s+1]-1 of slice s
 //          ascend by offset; slot k is (offset, mask), and row r of the slice has the value val[k*32 + r] in column
@@ -64,11 +64,11 @@ WEFT_INLINE void step(acc_t *sum, int2 *s, __global const int2 *slot, __global c
 
 WEFT_KERNEL void spmv_sdia(__global const long *restrict slice_ptr, __global const int2 *restrict slot,
                            __global const val_t *restrict val, __global const val_t *restrict x,
-                           __global val_t *restrict y, idx_t m, acc_t alpha, acc_t beta)
+                           __global val_t *restrict y, idx_t m, acc_t alpha, acc_t beta, uint backward)
 {
-    const long tile = (long)WEFT_WG * WEFT_ROWS;
-    for (long row = (long)get_group_id(0) * tile + (long)get_local_id(0); row < m;
-         row += (long)get_num_groups(0) * tile) {
+    const long part = (long)WEFT_WG * WEFT_ROWS, parts = ((long)m + part - 1) / part;
+    for (long at = (long)get_group_id(0); at < parts; at += (long)get_num_groups(0)) {
+        const long row = part_at(at, parts, backward) * part + (long)get_local_id(0);
         long begin[WEFT_ROWS];
         uint count[WEFT_ROWS], least = UINT_MAX, most = 0u, k = 0u;
         acc_t sum[WEFT_ROWS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A in sliced ELL (spmv/ell.cl) with columns in 16 bits (spmv/sell16_pack.cl).
 // Source:  as spmv/ell.cl; ours: the base of a step, which the rows of a slice share, so that each loads 2 bytes for 4.
-// Mapping: 1-D; a row per work-item, then strides by the global size.
+// Mapping: 1-D; a row per work-item, as rows_put of spmv/ell.clh.
 // Local:   none.
 // Needs:   IPT 1 .. 8 entries read together; HEIGHT is height, or 0 (a slice of all rows); arrays as for spmv/ell.cl;
 //          entry k of row r of slice s has the column base[slice_ptr[s]/height + k] + col[slice_ptr[s] + k*height + r],
@@ -22,7 +22,7 @@
 WEFT_KERNEL void spmv_sell16(__global const long *restrict slice_ptr, __global const idx_t *restrict base,
                              __global const ushort *restrict col, __global const val_t *restrict val,
                              __global const idx_t *restrict perm, __global const val_t *restrict x,
-                             __global val_t *restrict y, idx_t m, uint height, acc_t alpha, acc_t beta)
+                             __global val_t *restrict y, idx_t m, uint height, acc_t alpha, acc_t beta, uint backward)
 {
-    rows_put(slice_ptr, base, col, val, perm, x, y, m, height, alpha, beta);
+    rows_put(slice_ptr, base, col, val, perm, x, y, m, height, alpha, beta, backward);
 }

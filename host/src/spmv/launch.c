@@ -15,8 +15,8 @@ weft_status weft__spmv_launch(struct weft_spmv_plan *plan, struct weft__stream *
                               size_t groups, size_t wg, const struct weft__spmv_call *call)
 {
     if (!stream->status)
-        stream->status =
-            WEFT__BIND(plan->ctx, kernel, WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), SCALAR(alpha), SCALAR(beta));
+        stream->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), SCALAR(alpha),
+                                    SCALAR(beta), WEFT__ARG(backward, plan->backward));
     return weft__launch(stream, kernel, groups, wg, NULL, 0);
 }
 

@@ -94,6 +94,7 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, c
         return status;
     if (plan->y_size)
         plan->method->run(plan, &stream, &call);
+    plan->backward = plan->turns && !plan->backward;
     return weft__stream_end(&stream);
 }
 

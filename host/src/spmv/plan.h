@@ -69,6 +69,10 @@ struct weft_spmv_plan {
     int crowded;     // nonzero: one of them for want of memory
     bool gaps;       // CSR for many empty rows: it walks entries, or csr_flags on a GPU scales y first
     bool apart;      // ELL or sliced ELL of a GPU whose arrays are buffers of their own
+    // Runs take turns from the first and from the last entries, where a GPU's caches hold a part of the matrix: what is left there of the run
+    // before is read first (docs/log/turns.md). backward: the next one begins with the last.
+    bool turns;
+    cl_uint backward;
     // Panels were refused, since rows read x where those beside them have: in few panels, or the same lines.
     bool returns;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes SpMV plans: checks, the choice of an algorithm, its method (algos.h lists them), refills.
 #include "choose.h"
+#include "cost.h"
 #include "host/src/core/check.h"
 #include "host/src/core/names.h"
 #include "host/src/core/tune.h"
@@ -267,6 +268,9 @@ static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue
 
 static weft__spmv_try plan_try;
 
+// Microseconds of bytes from which on runs take turns: of so many the second cache of an H200 holds no longer all.
+#define TURNS_US (WEFT__SPMV_KEPT_US / 2)
+
 static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -276,6 +280,7 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     weft_status status = weft__spmv_stats(plan, queue);
     if (status)
         return status;
+    plan->turns = !weft__spmv_is_cpu(plan) && weft__spmv_csr_us(plan) > TURNS_US;
     const enum weft_spmv_algo asked = info->params.policy.algo;
     enum weft_spmv_algo algo = asked;
     const struct weft_spmv_info before = *info;

@@ -157,15 +157,15 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
         EACH(&weft__spmv_gaps_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", ipt});
     EACH(&weft__spmv_gaps_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 8}, {"WEFT_FAR", 1});
     for (int lanes = 2; lanes <= 32; lanes *= 4)
-        EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_STEP", 4},
-             {"WEFT_IPT", 3});
-    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_STEP", 4},
-         {"WEFT_IPT", 1});
+        EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_BLOCKS", 2}, {"WEFT_LPR", lanes},
+             {"WEFT_STEP", 4}, {"WEFT_IPT", 3});
+    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_BLOCKS", 1}, {"WEFT_LPR", 32},
+         {"WEFT_STEP", 4}, {"WEFT_IPT", 1});
     for (int ipt = 4; ipt <= 8; ipt += 4)
-        EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", 2 * ipt}, {"WEFT_STEP", 1},
-             {"WEFT_IPT", ipt});
-    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", 8}, {"WEFT_STEP", 4},
-         {"WEFT_IPT", 3}, {"WEFT_FAR", 1});
+        EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_BLOCKS", 1}, {"WEFT_LPR", 2 * ipt},
+             {"WEFT_STEP", 1}, {"WEFT_IPT", ipt});
+    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_BLOCKS", 1}, {"WEFT_LPR", 8},
+         {"WEFT_STEP", 4}, {"WEFT_IPT", 3}, {"WEFT_FAR", 1});
     EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8});
     EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_CUT", 1},
          {"WEFT_ITEMS", 1912}, {"WEFT_SNAP", 128});
