@@ -4,7 +4,8 @@
 // Source:  segmented sums: G. Blelloch, M. Heroux, M. Zagha, Segmented Operations for Sparse Matrix Computation on Vector
 //          Multiprocessors, CMU-CS-93-173; bits instead of row pointers: W. Liu, B. Vinter, CSR5, ICS'15. The CSR arrays
 //          stay as they are: a work-item takes four entries that lie side by side.
-// Mapping: 1-D; group g owns the entries of tile g, or of as many tiles before the last, then strides; each of its groups of lanes takes a turn of 32*IPT entries, in IPT/4
+// Mapping: 1-D; group g owns the entries of tile g, or of as many tiles before the last, then strides; each of its groups of lanes takes a
+//          turn of 32*IPT entries, in IPT/4
 //          steps of 128, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
 //          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum
 //          is known, so that there is one barrier and the first cache has room for x.
@@ -122,7 +123,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     for (uint at = (uint)get_group_id(0); at < tiles; at += (uint)get_num_groups(0)) {
-        const uint tile = (uint)part_at(at, tiles, backward);
+        const uint tile = WEFT_LARGE ? at : (uint)part_at(at, tiles, backward); // large tiles have no register left
 #if WEFT_STRIPED
         const long begin = (long)tile * TILE + (long)(grp * TURN), last = nnz - 1;
         const uint2 word = words[(begin >> 5) + (long)min(lane, WEFT_IPT - 1u)]; // of the k-th 32 entries in lane k

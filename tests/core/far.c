@@ -182,15 +182,17 @@ static void test_lanes(struct test_device *dev, struct tail *t, int lanes, int s
 {
     struct weft__defines d = product_defines(dev, t, ROWS);
     const cl_int m = ROWS;
+    const cl_uint backward = 0;
     const cl_long whole = t->nnz & ~INT64_C(3);
     weft__define(&d, "WEFT_WG", "64");
+    weft__define(&d, "WEFT_BLOCKS", "1");
     weft__define(&d, "WEFT_LPR", "%d", lanes);
     weft__define(&d, "WEFT_STEP", "%d", step);
     weft__define(&d, "WEFT_IPT", "%d", ipt);
     struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_lanes_spec, &d, moves_of(t));
     int ok = LAUNCH(dev, kernel, 2, 64, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
                     WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem), WEFT__ARG(m),
-                    WEFT__ARG(whole), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
+                    WEFT__ARG(whole), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero), WEFT__ARG(backward));
     tap_ok(ok && tail_right(dev, t), "%s: csr_lanes %d, %d reads of %d: the last of %lld entries", dev->name, lanes,
            ipt, step, (long long)t->nnz);
     weft__kernel_release(&kernel);
@@ -200,13 +202,14 @@ static void test_scalar(struct test_device *dev, struct tail *t)
 {
     struct weft__defines d = product_defines(dev, t, ROWS);
     const cl_int m = ROWS, chunk = 2;
+    const cl_uint backward = 0;
     const size_t wg = dev->gpu ? 32 : 1;
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_IPT", "%d", dev->gpu ? 2 : 1);
     struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_scalar_spec, &d, moves_of(t));
     int ok = LAUNCH(dev, kernel, 2, wg, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
                     WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem), WEFT__ARG(m),
-                    WEFT__ARG(chunk), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
+                    WEFT__ARG(chunk), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero), WEFT__ARG(backward));
     tap_ok(ok && tail_right(dev, t), "%s: csr_scalar: the last of %lld entries", dev->name, (long long)t->nnz);
     weft__kernel_release(&kernel);
 }

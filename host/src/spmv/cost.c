@@ -160,11 +160,11 @@ int weft__spmv_lanes_step(const struct weft_spmv_plan *plan)
 #define LARGE_X      (48 << 10) // bytes for each unit
 #define FLAGS_ROW    8          // entries
 #define LANES_ROW    800        // entries
-#define MEMORY_LANES 1.22
+#define MEMORY_LANES 1.18
 #define MEMORY_LONG  1.30 // lanes with long rows
 #define MEMORY_FLAGS 1.24
 #define MEMORY_SLOW  1.40 // lanes with a large x or very long rows, csr_flags with short ones, others in f64
-#define MEMORY_WIDE  1.15 // lanes in f64, and with a large x or very long rows
+#define MEMORY_WIDE  1.05 // lanes in f64, and with very long rows
 #define MEMORY_WIDER 1.22
 #define MEMORY_MERGE 1.63
 static double shared_out(const struct weft_spmv_plan *plan, double h200_us)
@@ -296,8 +296,9 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
                  group = single && diagonal <= 0      ? GROUP_WIDE
                          : far_narrow(plan) || single ? GROUP_FAR
                                                       : GROUP;
-    const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
-    const double memory = wide               ? slow ? MEMORY_WIDER : MEMORY_WIDE
+    const bool very = mean >= LANES_ROW;
+    const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || very;
+    const double memory = wide               ? very ? MEMORY_WIDER : MEMORY_WIDE
                           : slow             ? MEMORY_SLOW
                           : mean >= LONG_ROW ? MEMORY_LONG
                                              : MEMORY_LANES;
