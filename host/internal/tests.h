@@ -6,6 +6,7 @@
 
 // clang-format off
 #include "host/src/core/cache.h"            // program binaries on disk
+#include "host/src/core/device.h"           // sub-groups of a device
 #include "host/src/core/keep.h"             // what stays from one blocking call to the next
 #include "host/src/core/lanes_probe.h"      // which lane operations work
 #include "host/src/core/lend.h"             // host arrays as buffers

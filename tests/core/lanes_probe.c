@@ -147,6 +147,32 @@ static void test_wave(struct test_device *dev)
     tap_ok(status == WEFT_EINVAL && !ctx, "%s: a width without sub-groups: %s", dev->name, err.text);
 }
 
+// Lane operations that the device lacks are refused; it is the list that says which it has, local memory is everywhere.
+static void test_lanes(struct test_device *dev)
+{
+    const struct weft_device_info *d = weft_context_device(dev->ctx);
+    struct weft_device_info *list = NULL;
+    size_t count = 0, at = 0;
+    if (weft_devices_list(&list, &count, NULL))
+        tap_bail("no list of devices");
+    while (at < count && list[at].id != d->id)
+        at++;
+    const struct weft__subgroups found = at < count ? weft__subgroups_of(&list[at]) : (struct weft__subgroups){0};
+    for (int lanes = WEFT_LANES_AUTO; at < count && lanes <= WEFT_LANES_SUBGROUPS; lanes++) {
+        struct weft_context *ctx = NULL;
+        struct weft_error err = {0};
+        const bool there = lanes <= WEFT_LANES_LOCAL || (int)list[at].lanes == lanes ||
+                           (lanes == WEFT_LANES_SUBGROUPS && found.there && (found.no_size || found.waves));
+        const weft_status status = weft_context_create(
+            &ctx, weft_context_params(.device = d->id, .schedule = dev->ctx->schedule, .lanes = (enum weft_lanes)lanes),
+            &err);
+        tap_ok(there ? !status && ctx : status == WEFT_EINVAL && !ctx && strstr(err.text, "params.lanes is \""),
+               "%s: lanes \"%s\" asked for: %s", dev->name, weft_lanes_name((enum weft_lanes)lanes), err.text);
+        weft_context_destroy(&ctx);
+    }
+    weft_devices_free(&list);
+}
+
 // ---- what drivers say ----
 
 static struct {
@@ -383,6 +409,7 @@ static void test_all(struct test_device *dev)
 {
     test_probe(dev);
     test_wave(dev);
+    test_lanes(dev);
 }
 
 int main(void)

@@ -33,8 +33,10 @@ struct weft_context_params {
     // number would need a second member to tell device 0 from the default, and programs have a text from their users.
     const char *select;
     enum weft_schedule schedule; // default: by the type of the device
-    enum weft_lanes lanes;       // implementation of lane operations; default: the best that works here
-    int wave;                    // with WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
+    // Implementation of lane operations; default: the best that works here. WEFT_LANES_LOCAL is possible everywhere. What the
+    // device has and its driver fails on becomes WEFT_LANES_LOCAL.
+    enum weft_lanes lanes;
+    int wave; // with WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
     // Program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none. Made for the user alone where it is
     // missing. The folder and its files hold native code. They are used if they belong to the effective user, are no
     // links, and neither group nor others may write to them. Otherwise a line of the log says so and kernels are
@@ -57,7 +59,7 @@ struct weft_context_params {
 };
 #define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})
 
-// Errors: WEFT_ENODEV no such device, or none of params.context; WEFT_EINVAL out, params.schedule, params.lanes,
+// Errors: WEFT_ENODEV no such device, or none of params.context; WEFT_EINVAL out, params.schedule, params.lanes or
 //         params.wave that the device lacks, params.schedule that its driver fails on, params.device that is not in
 //         params.context; WEFT_EDEVICE the driver refused; WEFT_ENOMEM. params and err may be NULL.
 WEFT_API weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,

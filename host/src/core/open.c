@@ -82,6 +82,19 @@ static weft_status device_check(const struct weft_device_info *d, const struct w
     if (d->why[0])
         return weft__error(err, WEFT_ENODEV, "device %d cannot be used: %s", d->index, d->why);
     if (params->wave && (params->lanes != WEFT_LANES_SUBGROUPS || !(d->waves & params->wave & 96)))
+// What the device lacks for lane operations of this kind; NULL: nothing. Local memory is everywhere.
+static const char *lanes_lack(const struct weft_device_info *d, enum weft_lanes lanes)
+{
+    if (lanes <= WEFT_LANES_LOCAL || lanes == d->lanes)
+        return NULL;
+    if (lanes == WEFT_LANES_PTX)
+        return "PTX of NVIDIA's compute capability 7.0 or later";
+    if (lanes == WEFT_LANES_AMDGCN)
+        return "wavefronts of AMD's GPUs";
+    const struct weft__subgroups found = weft__subgroups_of(d);
+    return found.there && (found.no_size || found.waves) ? NULL : "sub-groups of 32 or 64 with a shuffle";
+}
+
         return weft__error(err, WEFT_EINVAL, "params.wave is %d, device %d has no such sub-groups", params->wave,
                            d->index);
     if (params->schedule == WEFT_SCHEDULE_GPU && weft__quirks_of(d).cpu_only)
@@ -91,6 +104,10 @@ static weft_status device_check(const struct weft_device_info *d, const struct w
         return weft__error(err, WEFT_EINVAL, "kernels for GPUs need work-groups of %d, device %d takes %zu at most",
                            WEFT__WG_LEAST, d->index, d->max_wg);
     return WEFT_OK;
+    const char *const lack = lanes_lack(d, params->lanes);
+    if (lack)
+        return weft__error(err, WEFT_EINVAL, "params.lanes is \"%s\", device %d (%s) has no %s",
+                           weft_lanes_name(params->lanes), d->index, d->name, lack);
 }
 
 // The device that `params` names, if it is in the caller's context, should there be one.
