@@ -11,65 +11,93 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define INPUT_BYTES ((size_t)256 << 10)
 
+// libarchive skips the checksum of gzip: a file of it is decompressed by file.c, and libarchive gets the tar. It decompresses others
+// itself.
 struct archive_stream {
     struct weft__mtx_stream base;
     struct archive *archive;
-    int fd;
+    struct weft__mtx_stream *file;
+    int gzip, ended;
+    char *input;           // (size INPUT_BYTES) what libarchive has of the file
+    struct weft_error why; // of the file, where reading it failed
     int64_t limit;
 };
+
+static la_ssize_t input_next(struct archive *archive, void *arg, const void **out)
+{
+    struct archive_stream *self = arg;
+    const int64_t got = self->file->read(self->file, self->input, INPUT_BYTES, &self->why);
+    *out = self->input;
+    if (got < 0)
+        archive_set_error(archive, EIO, "%s", self->why.text);
+    return (la_ssize_t)got;
+}
+
+// What libarchive has met, or the file below it.
+static weft_status archive_error(const struct archive_stream *self, const char *what, struct weft_error *err)
+{
+    const char *why = archive_error_string(self->archive);
+    if (self->why.status)
+        return weft__error(err, self->why.status, "%s", self->why.text);
+    return weft__error(err, WEFT_EIO, "%s: %s", what, why ? why : "damaged data");
+}
 
 static int64_t archive_stream_read(struct weft__mtx_stream *stream, char *to, size_t bytes, struct weft_error *err)
 {
     struct archive_stream *self = (struct archive_stream *)stream;
+    if (self->ended)
+        return 0;
     la_ssize_t got = archive_read_data(self->archive, to, bytes);
     if (got < 0) {
-        const char *why = archive_error_string(self->archive);
-        weft__error(err, WEFT_EIO, "cannot unpack: %s", why ? why : "damaged data");
+        archive_error(self, "cannot unpack", err);
         return -1;
     }
-    stream->done_bytes = archive_filter_bytes(self->archive, -1);
+    self->ended = !got && bytes;
+    // The sum stands behind all members: what follows the matrix is decompressed, and no more.
+    for (int64_t more = self->ended && self->gzip; more > 0;)
+        if ((more = self->file->read(self->file, self->input, INPUT_BYTES, err)) < 0)
+            return -1;
+    stream->done_bytes = self->file->done_bytes;
     return got;
+}
+
+static void archive_stop(struct archive_stream *self)
+{
+    archive_read_free(self->archive);
+    if (self->file)
+        self->file->close(self->file);
+    self->archive = NULL;
+    self->file = NULL;
 }
 
 static void archive_stream_close(struct weft__mtx_stream *stream)
 {
     struct archive_stream *self = (struct archive_stream *)stream;
-    archive_read_free(self->archive);
-    if (self->fd >= 0)
-        close(self->fd);
+    archive_stop(self);
+    free(self->input);
     free(self);
 }
 
-// Opened at its beginning, which a pipe has only once; NULL with the cause in err.
-static struct archive *archive_start(int fd, int again, struct weft_error *err)
+// Open it at its beginning, which a pipe has only once.
+static weft_status archive_start(struct archive_stream *self, const char *path, int again, struct weft_error *err)
 {
-    struct archive *archive = archive_read_new();
-    if (!archive) {
-        weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
-        return NULL;
-    }
-    archive_read_support_format_tar(archive);
-    archive_read_support_filter_gzip(archive);
-    archive_read_support_filter_bzip2(archive);
-    archive_read_support_filter_xz(archive);
-    archive_read_support_filter_zstd(archive);
-    if (lseek(fd, 0, SEEK_SET) < 0 && (again || errno != ESPIPE)) {
-        weft__error(err, WEFT_EIO, "cannot open the archive: %s", strerror(errno));
-        archive_read_free(archive);
-        return NULL;
-    }
-    if (archive_read_open_fd(archive, fd, INPUT_BYTES) != ARCHIVE_OK) {
-        const char *why = archive_error_string(archive);
-        weft__error(err, WEFT_EIO, "cannot open the archive: %s", why ? why : "unknown reason");
-        archive_read_free(archive);
-        return NULL;
-    }
-    return archive;
+    const weft_status status = weft__mtx_open_bytes(&self->file, &self->gzip, path, again, err);
+    if (status)
+        return status;
+    self->base.total_bytes = self->file->total_bytes;
+    self->archive = archive_read_new();
+    if (!self->archive)
+        return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
+    archive_read_support_format_tar(self->archive);
+    archive_read_support_filter_bzip2(self->archive);
+    archive_read_support_filter_xz(self->archive);
+    archive_read_support_filter_zstd(self->archive);
+    return archive_read_open(self->archive, self, NULL, input_next, NULL) == ARCHIVE_OK
+               ? WEFT_OK
+               : archive_error(self, "cannot open the archive", err);
 }
 
 // What macOS keeps beside a file, ._NAME, is no matrix.
@@ -112,44 +140,36 @@ static weft_status member_find(const struct archive_stream *self, const char *wa
         if (file && !wanted && is_mtx(name) && ++*count == 1 && !(*only = strdup(name)))
             return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
         passed = weft__add(passed, archive_entry_size(entry) > 0 ? (size_t)archive_entry_size(entry) : 0);
-        const int64_t read = archive_filter_bytes(self->archive, -1),
-                      bytes = read > self->base.total_bytes ? read : self->base.total_bytes,
-                      limit = weft__mtx_limit(self->limit, bytes);
+        const int64_t bytes = weft__mtx_file_bytes(self->file), limit = weft__mtx_limit(self->limit, bytes);
         if (passed > (size_t)limit && passed > (size_t)bytes)
             return weft__error(err, WEFT_ERANGE,
                                "its members unpack to more than the limit of %lld bytes for a file of this length "
                                "(raise it with limit_bytes of weft_mtx_params)",
                                (long long)limit);
     }
-    if (code == ARCHIVE_EOF)
-        return WEFT_OK;
-    const char *why = archive_error_string(self->archive);
-    return weft__error(err, WEFT_EIO, "cannot unpack: %s", why ? why : "damaged data");
+    return code == ARCHIVE_EOF ? WEFT_OK : archive_error(self, "cannot unpack", err);
 }
 
 weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, int64_t limit,
                                    struct weft_error *err)
 {
     struct archive_stream *self = calloc(1, sizeof *self);
-    struct stat about;
     char *only = NULL;
     int found = 0, count = 0;
-    if (!self)
+    if (!self || !(self->input = malloc(INPUT_BYTES))) {
+        free(self);
         return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
+    }
     self->base = (struct weft__mtx_stream){.read = archive_stream_read, .close = archive_stream_close};
     self->limit = limit;
-    self->fd = weft__mtx_path_open(path);
-    if (self->fd < 0 || fstat(self->fd, &about) < 0)
-        weft__error(err, WEFT_EIO, "cannot open the archive: %s", strerror(errno));
-    else
-        self->archive = archive_start(self->fd, 0, err);
-    if (self->archive && S_ISREG(about.st_mode))
-        self->base.total_bytes = about.st_size;
-    weft_status status = self->archive ? member_find(self, NULL, &found, &only, &count, err) : err->status;
+    weft_status status = archive_start(self, path, 0, err);
+    if (!status)
+        status = member_find(self, NULL, &found, &only, &count, err);
     if (!status && !found && count == 1) { // its only .mtx member has another name: from the start again
-        archive_read_free(self->archive);
-        self->archive = archive_start(self->fd, 1, err);
-        status = self->archive ? member_find(self, only, &found, NULL, NULL, err) : err->status;
+        archive_stop(self);
+        status = archive_start(self, path, 1, err);
+        if (!status)
+            status = member_find(self, only, &found, NULL, NULL, err);
     }
     if (!status && !found)
         status = weft__error(err, WEFT_EFORMAT,

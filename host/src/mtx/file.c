@@ -209,29 +209,52 @@ static const char *kind_of_compression(const char *text, size_t bytes)
     return bytes >= 10 && !memcmp(text, "BZh", 3) && !memcmp(text + 4, "1AY&SY", 6) ? "bzip2" : NULL;
 }
 
-// Find out what the file is, from its first bytes; *is_tar tells an archive.
-static weft_status file_start(struct file_stream *file, const char *path, int *is_tar, struct weft_error *err)
+static struct file_stream *file_new(void)
 {
-    struct stat about;
+    struct file_stream *file = calloc(1, sizeof *file);
+    if (file) {
+        file->base = (struct weft__mtx_stream){.read = file_read, .close = file_close};
+        file->fd = -1;
+    }
+    return file;
+}
+
+// Open the file, and see whether it is gzip. From its beginning, unless `from` is FROM_HERE; a pipe has that once.
+enum from { FROM_HERE, FROM_START, FROM_START_AGAIN };
+static weft_status file_open(struct file_stream *file, const char *path, enum from from, struct stat *about,
+                             struct weft_error *err)
+{
     file->fd = weft__mtx_path_open(path);
-    if (file->fd < 0 || fstat(file->fd, &about) < 0)
+    if (file->fd < 0 || fstat(file->fd, about) < 0)
         return weft__error(err, WEFT_EIO, "cannot open: %s", strerror(errno));
-    if (S_ISDIR(about.st_mode))
+    if (S_ISDIR(about->st_mode))
         return weft__error(err, WEFT_EIO, "is a directory");
+    if (from != FROM_HERE && lseek(file->fd, 0, SEEK_SET) < 0 && (from == FROM_START_AGAIN || errno != ESPIPE))
+        return weft__error(err, WEFT_EIO, "cannot open: %s", strerror(errno));
     file->input = malloc(INPUT_BYTES);
     if (!file->input)
         return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
     if (input_fill(file, err))
         return err->status;
-    if (S_ISREG(about.st_mode))
-        file->base.total_bytes = about.st_size;
+    if (S_ISREG(about->st_mode))
+        file->base.total_bytes = about->st_size;
     if (file->input_end >= 2 && file->input[0] == 0x1f && file->input[1] == 0x8b) {
         if (inflateInit2(&file->zip, 15 + 16) != Z_OK)
             return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
         file->gzip = 1;
-    } else if (S_ISREG(about.st_mode) && about.st_size > 0) {
-        file->base.text_bytes = (size_t)about.st_size;
+    } else if (S_ISREG(about->st_mode) && about->st_size > 0) {
+        file->base.text_bytes = (size_t)about->st_size;
     }
+    return WEFT_OK;
+}
+
+// Find out what the file is, from its first bytes; *is_tar tells an archive.
+static weft_status file_start(struct file_stream *file, const char *path, int *is_tar, struct weft_error *err)
+{
+    struct stat about;
+    const weft_status status = file_open(file, path, FROM_HERE, &about, err);
+    if (status)
+        return status;
     while (file->peek_end < PEEK_BYTES) {
         size_t room = PEEK_BYTES - file->peek_end;
         int64_t got = file->gzip ? gzip_read(file, file->peek + file->peek_end, room, err)
@@ -272,16 +295,30 @@ weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path,
 {
     if (name_is_archive(path))
         return weft__mtx_open_archive(out, path, limit, err);
-    struct file_stream *file = calloc(1, sizeof *file);
+    struct file_stream *file = file_new();
     int is_tar = 0;
     if (!file)
         return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
-    file->base = (struct weft__mtx_stream){.read = file_read, .close = file_close};
-    file->fd = -1;
     weft_status status = file_start(file, path, &is_tar, err);
     if (status || is_tar)
         file_close(&file->base);
     else
         *out = &file->base;
     return is_tar && !status ? weft__mtx_open_archive(out, path, limit, err) : status;
+}
+
+weft_status weft__mtx_open_bytes(struct weft__mtx_stream **out, int *gzip, const char *path, int again,
+                                 struct weft_error *err)
+{
+    struct file_stream *file = file_new();
+    struct stat about;
+    if (!file)
+        return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
+    const weft_status status = file_open(file, path, again ? FROM_START_AGAIN : FROM_START, &about, err);
+    *gzip = file->gzip;
+    if (status)
+        file_close(&file->base);
+    else
+        *out = &file->base;
+    return status;
 }

@@ -38,6 +38,10 @@ weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path,
 weft_status weft__mtx_write(const char *path, int fresh, const struct weft_csr *a, struct weft_error *err);
 // A descriptor to read `path` from, negative with errno; "/dev/stdin" is descriptor 0 also where no /proc is.
 int weft__mtx_path_open(const char *path);
+// The bytes of a file from its beginning, without its gzip, whatever they are; reading to the end checks its sums. again: what a
+// pipe no longer has is an error.
+weft_status weft__mtx_open_bytes(struct weft__mtx_stream **out, int *gzip, const char *path, int again,
+                                 struct weft_error *err);
 // The member NAME/NAME.mtx of an archive, or its only .mtx member (archive.c).
 weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, int64_t limit,
                                    struct weft_error *err);
