@@ -3,8 +3,10 @@
 #include "host/internal/inside.h"
 #include "tests/support/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <weft/transpose.h>
 
 static char logged[2048];
@@ -195,6 +197,42 @@ static const char home_name[] = "LOCALAPPDATA", home_cache[] = "/proc/nowhere/we
 static const char home_name[] = "HOME", home_cache[] = "/proc/nowhere/.cache/weft";
 #endif
 
+// A home that is a relative path is none, one that is not there is not made, and a folder that cannot be made is told.
+static void test_homes(struct test_device *dev)
+{
+#ifdef _WIN32
+    (void)dev;
+#else
+    char home[] = "/tmp/weft-home-XXXXXX", inside[64];
+    logged[0] = 0;
+    setenv("HOME", "somewhere", 1);
+    struct weft_context *ctx = context_here(dev, NULL);
+    tap_ok(!ctx->cache_dir && !logged[0] && rmdir("somewhere/.cache/weft"), "%s: a home that is no absolute path",
+           dev->name);
+    weft_context_destroy(&ctx);
+    if (!mkdtemp(home))
+        tap_bail("no folder");
+    snprintf(inside, sizeof inside, "%s/none", home);
+    setenv("HOME", inside, 1);
+    ctx = context_here(dev, NULL);
+    tap_ok(!logged[0] && access(inside, F_OK), "%s: a home that is not there", dev->name);
+    weft_context_destroy(&ctx);
+    logged[0] = 0;
+    setenv("HOME", home, 1);
+    ctx = context_here(dev, NULL);
+    snprintf(inside, sizeof inside, "%s/.cache/weft", home);
+    tap_ok(!logged[0] && !rmdir(inside), "%s: below a home that is there folders are made", dev->name);
+    weft_context_destroy(&ctx);
+    snprintf(inside, sizeof inside, "%s/.cache", home);
+    rmdir(inside);
+    rmdir(home);
+    ctx = context_here(dev, "/proc/nowhere");
+    tap_ok(strstr(logged, "program cache /proc/nowhere is not used: the folder cannot be made") != NULL,
+           "%s: in the log: %s", dev->name, logged);
+    weft_context_destroy(&ctx);
+#endif
+}
+
 // What the environment says of the cache and of copies.
 static void test_environment(struct test_device *dev)
 {
@@ -211,6 +249,8 @@ static void test_environment(struct test_device *dev)
     ctx = context_here(dev, NULL);
     tap_is_str(ctx->cache_dir ? ctx->cache_dir : "none", home_cache, "a cache in the home");
     weft_context_destroy(&ctx);
+    test_homes(dev);
+    setenv(home_name, "/proc/nowhere", 1);
     setenv("XDG_CACHE_HOME", "somewhere/here", 1);
     ctx = context_here(dev, NULL);
     tap_is_str(ctx->cache_dir ? ctx->cache_dir : "none", home_cache,

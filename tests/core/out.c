@@ -172,10 +172,12 @@ static void test_own(void)
         own("a file in a folder of another user", "theirs/file", "its folder belongs to another user");
     else
         tap_skip("a folder of another user: only root makes one");
-    weft__own_folder_make("");
-    weft__own_folder_make(longest);
-    weft__own_folder_make("deep/deeper");
-    tap_ok(!rmdir("deep/deeper") && !rmdir("deep"), "a folder is made with those above it, where the path is short");
+    tap_ok(weft__own_folder_make("") && weft__own_folder_make(longest) && weft__own_folder_make("mine/deep/deeper"),
+           "no folder is made of no name, of one that is too long, and none below a file");
+    tap_is_int(weft__own_folder_make("/proc/nowhere/deeper"), ENOENT,
+               "of several the first that cannot be made is told");
+    tap_ok(!weft__own_folder_make("deep/deeper") && !rmdir("deep/deeper") && !rmdir("deep"),
+           "a folder is made with those above it, where the path is short");
     unlink("mine");
     rmdir("open");
     rmdir("theirs");

@@ -450,6 +450,11 @@ static void test_path(struct test_device *dev)
     tap_ok(weft__tune_path(out, sizeof out, NULL) && !strcmp(out, "/proc/nonexistent/.config/weft/tune.tsv"),
            "%s: the home's file", dev->name);
     weft_context_destroy(&ctx);
+#ifndef _WIN32
+    setenv("HOME", "no/absolute/path", 1);
+    tap_ok(!weft__tune_path(out, sizeof out, NULL), "%s: a home that is no absolute path has none", dev->name);
+    setenv("HOME", "/proc/nonexistent", 1);
+#endif
     unlink(path);
     ctx = context_make(dev, "");
     tap_ok(!*logged, "%s: an empty file", dev->name);

@@ -38,9 +38,10 @@ struct weft_context_params {
     enum weft_lanes lanes;
     int wave; // with WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
     // Program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none. Made for the user alone where it is
-    // missing. The folder and its files hold native code. They are used if they belong to the effective user, are no
-    // links, and neither group nor others may write to them. Otherwise a line of the log says so and kernels are
-    // compiled.
+    // missing; but a home that is not there is not made, and nothing is kept. Folders of the environment that are no absolute
+    // path are as if not set. The folder and its files hold native code. They are used if they belong to the effective user,
+    // are no links, and neither group nor others may write to them. Otherwise, and where the folder cannot be made, a line of
+    // the log says so and kernels are compiled.
     const char *cache_dir;
     // Tuning values of the user's own, as weft-bench --tune writes them; plans take them where the caller gives none.
     // NULL: the file that the environment's WEFT_TUNE names, else $XDG_CONFIG_HOME/weft/tune.tsv or

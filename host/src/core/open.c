@@ -16,20 +16,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 WEFT__NAMES(schedule, "auto", "gpu", "cpu");
 
-// $XDG_CACHE_HOME/weft, else ~/.cache/weft; NULL when there is neither or the caller wants none.
+// $XDG_CACHE_HOME/weft, else ~/.cache/weft, by absolute paths; NULL where there is neither. Made where it is missing, below a home
+// that is there.
 static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
 {
-    const char *home = secure_getenv("HOME"), *xdg = weft__own_base("XDG_CACHE_HOME");
+    const char *home = weft__own_base("HOME"), *xdg = weft__own_base("XDG_CACHE_HOME"), *why;
     char path[4096];
     int length;
     if (wanted)
         length = snprintf(path, sizeof path, "%s", wanted);
     else if (xdg)
         length = snprintf(path, sizeof path, "%s/weft", xdg);
-    else if (home && *home)
+    else if (home)
         length = snprintf(path, sizeof path, "%s/.cache/weft", home);
     else
         return NULL;
@@ -37,7 +39,14 @@ static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
         weft__tell(ctx, "program cache %.64s... is not used: the path is too long", path);
         return NULL;
     }
-    weft__own_folder_make(path);
+    if (!wanted && !xdg && access(home, F_OK)) // nothing is kept, as without a home
+        return strdup(path);
+    const int error = weft__own_folder_make(path);
+    const int folder = weft__own_folder(path, &why);
+    if (folder >= 0)
+        close(folder);
+    else if (!why) // what is there and not to be used is told when it is first read
+        weft__tell(ctx, "program cache %.400s is not used: the folder cannot be made: %s", path, strerror(error));
     return strdup(path);
 }
 
@@ -75,13 +84,6 @@ static size_t devices_keep(struct weft_device_info *list, size_t count, const cl
     return kept ? kept : nown && weft__device_entry(list, &whole, list, count, own[0]);
 }
 
-// Can a context on this device be what `params` asks for?
-static weft_status device_check(const struct weft_device_info *d, const struct weft_context_params *params,
-                                struct weft_error *err)
-{
-    if (d->why[0])
-        return weft__error(err, WEFT_ENODEV, "device %d cannot be used: %s", d->index, d->why);
-    if (params->wave && (params->lanes != WEFT_LANES_SUBGROUPS || !(d->waves & params->wave & 96)))
 // What the device lacks for lane operations of this kind; NULL: nothing. Local memory is everywhere.
 static const char *lanes_lack(const struct weft_device_info *d, enum weft_lanes lanes)
 {
@@ -95,8 +97,19 @@ static const char *lanes_lack(const struct weft_device_info *d, enum weft_lanes 
     return found.there && (found.no_size || found.waves) ? NULL : "sub-groups of 32 or 64 with a shuffle";
 }
 
+// Can a context on this device be what `params` asks for?
+static weft_status device_check(const struct weft_device_info *d, const struct weft_context_params *params,
+                                struct weft_error *err)
+{
+    if (d->why[0])
+        return weft__error(err, WEFT_ENODEV, "device %d cannot be used: %s", d->index, d->why);
+    if (params->wave && (params->lanes != WEFT_LANES_SUBGROUPS || !(d->waves & params->wave & 96)))
         return weft__error(err, WEFT_EINVAL, "params.wave is %d, device %d has no such sub-groups", params->wave,
                            d->index);
+    const char *const lack = lanes_lack(d, params->lanes);
+    if (lack)
+        return weft__error(err, WEFT_EINVAL, "params.lanes is \"%s\", device %d (%s) has no %s",
+                           weft_lanes_name(params->lanes), d->index, d->name, lack);
     if (params->schedule == WEFT_SCHEDULE_GPU && weft__quirks_of(d).cpu_only)
         return weft__error(err, WEFT_EINVAL, "kernels for GPUs end the compiler of device %d (%s, %s)", d->index,
                            d->platform, d->platform_version);
@@ -104,10 +117,6 @@ static const char *lanes_lack(const struct weft_device_info *d, enum weft_lanes 
         return weft__error(err, WEFT_EINVAL, "kernels for GPUs need work-groups of %d, device %d takes %zu at most",
                            WEFT__WG_LEAST, d->index, d->max_wg);
     return WEFT_OK;
-    const char *const lack = lanes_lack(d, params->lanes);
-    if (lack)
-        return weft__error(err, WEFT_EINVAL, "params.lanes is \"%s\", device %d (%s) has no %s",
-                           weft_lanes_name(params->lanes), d->index, d->name, lack);
 }
 
 // The device that `params` names, if it is in the caller's context, should there be one.

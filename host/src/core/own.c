@@ -82,16 +82,17 @@ int weft__own_path(const char *path, const char **why)
     return fd;
 }
 
-void weft__own_folder_make(const char *path)
+int weft__own_folder_make(const char *path)
 {
     char part[4096];
-    int length = snprintf(part, sizeof part, "%s", path);
+    int length = snprintf(part, sizeof part, "%s", path), error = 0;
     if (length < 1 || (size_t)length >= sizeof part)
-        return;
+        return EINVAL;
     for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        mkdir(part, 0700);
+        if (mkdir(part, 0700) && errno != EEXIST && !error)
+            error = errno;
         *slash = '/';
     }
-    mkdir(part, 0700);
+    return !mkdir(part, 0700) ? 0 : error ? error : errno;
 }

@@ -18,14 +18,14 @@
 int weft__tune_path(char *out, size_t size, const char *wanted)
 {
     const char *set = secure_getenv("WEFT_TUNE"), *xdg = weft__own_base("XDG_CONFIG_HOME");
-    const char *home = secure_getenv("HOME");
+    const char *home = weft__own_base("HOME");
     int length;
     out[0] = 0;
     if (wanted || set)
         length = snprintf(out, size, "%s", wanted ? wanted : set);
     else if (xdg)
         length = snprintf(out, size, "%s/weft/tune.tsv", xdg);
-    else if (home && *home)
+    else if (home)
         length = snprintf(out, size, "%s/.config/weft/tune.tsv", home);
     else
         return 0;
