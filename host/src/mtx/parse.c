@@ -66,7 +66,7 @@ static int word_find(const char **p, const char *const *words, int count)
 weft_status weft__mtx_header_parse(struct weft_mtx_info *info, const char *p, struct weft_error *err)
 {
     static const char *const banners[] = {"%%matrixmarket"}, *const objects[] = {"matrix"};
-    static const char *const formats[] = {"coordinate", "array"};
+    static const char *const formats[] = {"coordinate", "array"}, *const unsigned_fields[] = {"unsigned-integer"};
     int index;
     if (!strncmp(p, "\xef\xbb\xbf", 3)) // the mark of UTF-8, which some editors write
         p += 3;
@@ -79,8 +79,12 @@ weft_status weft__mtx_header_parse(struct weft_mtx_info *info, const char *p, st
         return weft__error(err, WEFT_EFORMAT, "header: expected 'coordinate' or 'array', found %s",
                            weft__mtx_quote(p).text);
     info->array = index;
-    if ((index = word_find(&p, mtx_field_names, 4)) < 0)
-        return weft__error(err, WEFT_EFORMAT, "header: expected 'real', 'integer', 'pattern' or 'complex', found %s",
+    // The integers of scipy's unsigned types. They are read as others are: a sign is no error, and what i32 does not hold is one.
+    if (word_find(&p, unsigned_fields, 1) == 0)
+        index = WEFT_MTX_FIELD_INTEGER;
+    else if ((index = word_find(&p, mtx_field_names, 4)) < 0)
+        return weft__error(err, WEFT_EFORMAT,
+                           "header: expected 'real', 'integer', 'unsigned-integer', 'pattern' or 'complex', found %s",
                            weft__mtx_quote(p).text);
     info->field = (enum weft_mtx_field)index;
     if ((index = word_find(&p, mtx_symmetry_names, 4)) < 0)
