@@ -511,6 +511,18 @@ def exact(path):
     ok(isinstance(raises(lambda: weft.write_mtx(path, matrix(dtype="D"))), TypeError), "complex values are not written")
 
 
+def complex_files(folder, a):
+    path = os.path.join(folder, "complex.mtx")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n")
+    why = raises(lambda: weft.read_mtx(path))
+    ok(isinstance(why, weft.WeftFileError) and 'complex="real"' in str(why) and why.status, f"complex values: {why}", repr(why))
+    ok([weft.read_mtx(path, complex=part).data[0] for part in ("real", "imag")] == [2.0, 3.0], "parts of them")
+    sp.save_npz(os.path.join(folder, "a.npz"), a * 1j)
+    why = raises(lambda: weft.read_mtx(os.path.join(folder, "a.npz")))
+    ok(isinstance(why, weft.WeftFileError) and "\n" not in str(why), f"scipy's own form: {why}", repr(why))
+
+
 def test_files():
     a = matrix(duplicates=False)
     with tempfile.TemporaryDirectory() as folder:
@@ -542,6 +554,7 @@ def test_files():
             file.write("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
         why = raises(lambda: weft.read_mtx(os.path.join(folder, "bad.mtx")))
         ok(isinstance(why, ValueError) and "3" in str(why), f"a bad file: {why}")
+        complex_files(folder, a)
     ok(isinstance(raises(lambda: weft.read_mtx("/nonexistent.mtx")), OSError), "no such file is an OSError")
     figures = weft.info(a)
     ok(figures["nnz"] == a.nnz and figures["row"]["most"] == int(np.diff(a.indptr).max()), "info")

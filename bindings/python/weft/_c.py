@@ -42,7 +42,7 @@ class WeftDeviceError(WeftError, RuntimeError):
 
 
 class WeftFileError(WeftError, OSError):
-    """A file cannot be read or written."""
+    """A file cannot be read or written, or is of a kind that is not read."""
 
 
 _KINDS: Dict[int, type] = {
@@ -445,7 +445,14 @@ Arrays = Tuple[Shape, np.ndarray, np.ndarray, np.ndarray]
 
 def _mtx_made(call: Callable[..., int], *args: Any) -> Arrays:
     out, err = ffi.new("struct weft_csr *"), error_new()
-    check(call(out, NULL, *args, err), err)
+    status = call(out, NULL, *args, err)
+    if status == lib.WEFT_EUNSUPPORTED:  # of a file: no device is asked
+        text, _, rest = ffi.string(err.text).decode(errors="replace").partition("; ask for their real")
+        hint = '; complex="real" or complex="imag" takes a part of them' if rest or text.endswith(": complex values") else ""
+        error = WeftFileError(text + hint)
+        error.status = int(status)
+        raise error
+    check(status, err)
     return csr_arrays(out)
 
 

@@ -56,7 +56,7 @@ def read_mtx(path: Any, dtype: Any = np.float64, *, complex: str = "refuse", thr
     Files of Rutherford-Boeing and Harwell-Boeing are read too.
 
     dtype: of the values: float32, float64 or int32
-    complex: "refuse", or take the "real" or "imag" parts
+    complex: "refuse" (a WeftFileError), or take the "real" or "imag" parts
 
     >>> import os, tempfile, scipy.sparse as sp, weft
     >>> name = os.path.join(tempfile.mkdtemp(), "small.mtx")
@@ -101,8 +101,8 @@ def _unpacked(name: str) -> bytes:
 def write_mtx(path: Any, a: Any) -> None:
     """Write a Matrix Market file, compressed where the name ends in .gz. It appears whole or not at all.
 
-    Values are written exactly. Integers that 32 bits hold are written as such, others as float64; a ValueError says which
-    value float64 does not have.
+    Reading into the same type gives the same values: float32 has 9 digits, float64 17, integers that 32 bits hold all of
+    theirs. Other types are written as float64; a ValueError says which value float64 does not have.
 
     >>> import os, tempfile, scipy.sparse as sp, weft
     >>> name = os.path.join(tempfile.mkdtemp(), "small.mtx.gz")
