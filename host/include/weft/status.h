@@ -37,11 +37,12 @@ WEFT_API const char *weft_status_name(weft_status status);
 WEFT_API weft_status weft_status_parse(weft_status *out, const char *text);
 
 // Detail of a failure: which argument, which line of which file, which OpenCL call.
-// Functions that have no context take one of these; it may be NULL.
+// Functions that have no context take one of these; it may be NULL. A call that fails fills it. One that succeeds does not
+// clear it, and what it then holds says nothing: look at it only after a failure.
 struct weft_error {
     weft_status status;
     int cl_error;    // code of the OpenCL call that failed, 0 when none did
-    char text[1024]; // one line, no newline at its end (a build log may add lines); "" when status is WEFT_OK
+    char text[1024]; // one line, no newline at its end (a build log may add lines)
 };
 
 #ifdef __cplusplus
