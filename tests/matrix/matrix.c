@@ -21,6 +21,10 @@ static void test_alloc(void)
                "2^31 entries, 32-bit offsets");
     tap_is_int(weft_csr_alloc(&a, weft_shape(1, 1, INT64_C(1) << 61, WEFT_TYPE_F64, WEFT_OFS_64)), WEFT_ENOMEM,
                "2^61 entries");
+    tap_is_int(weft_csr_alloc(&a, weft_shape(0, 3, 2, WEFT_TYPE_F32, WEFT_OFS_32)), WEFT_EINVAL,
+               "entries without rows");
+    tap_is_int(weft_csr_alloc(&a, weft_shape(3, 0, 2, WEFT_TYPE_F32, WEFT_OFS_32)), WEFT_EINVAL,
+               "entries without columns");
     tap_ok(!memcmp(&a, &zero, sizeof a), "a failure leaves zeros");
     tap_is_int(weft_coo_alloc(&coo, weft_shape(.m = 1, .n = 1, .nnz = -1, .type = WEFT_TYPE_F32)), WEFT_EINVAL,
                "negative entries");

@@ -71,7 +71,8 @@ struct weft_coo {
 
 // Allocate the arrays of a CSR matrix, or of coordinates; contents are not set, except that an empty
 // matrix gets row_ptr of zeros. On failure *out is all zero.
-// Errors: WEFT_EINVAL out, negative size or m, n > 2^31-1, type, ofs; WEFT_ERANGE nnz too large for ofs; WEFT_ENOMEM.
+// Errors: WEFT_EINVAL out, negative size or m, n > 2^31-1, type, ofs, and of CSR entries where there are no rows or no columns;
+// WEFT_ERANGE nnz too large for ofs; WEFT_ENOMEM.
 WEFT_API weft_status weft_csr_alloc(struct weft_csr *out, struct weft_shape shape);
 // Free the arrays and zero the struct; accepts NULL and an all-zero struct.
 WEFT_API void weft_csr_free(struct weft_csr *a);

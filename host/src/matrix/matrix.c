@@ -50,6 +50,8 @@ weft_status weft_csr_alloc(struct weft_csr *out, struct weft_shape shape)
     memset(out, 0, sizeof *out);
     if (weft__sizes_check(NULL, m, shape.n, nnz) || weft__type_check(NULL, type) || weft__ofs_check(NULL, ofs))
         return WEFT_EINVAL;
+    if (nnz && (!m || !shape.n))
+        return WEFT_EINVAL;
     if (ofs == WEFT_OFS_32 && nnz > INT32_MAX)
         return WEFT_ERANGE;
     *out = (struct weft_csr){.m = m, .n = shape.n, .nnz = nnz, .type = type, .ofs = ofs};
