@@ -125,6 +125,7 @@ def main():
         raise Failed("--type: f32, f64 or both")
     if arguments.runs < 2:
         raise Failed("--runs: at least 2")
+    reader.outputs_check(json=arguments.json)
     found = modules()
     device = int(arguments.device) if (arguments.device or "").isdigit() else arguments.device
     with found[3].Context(device) as context:

@@ -225,6 +225,7 @@ def main():
     arguments = parser.parse_args()
     if not 0.25 <= arguments.quantile <= 1:
         raise Failed("--quantile is not a number from 0.25 to 1")
+    reader.outputs_check(arguments.files, output=arguments.output)
     pyplot = reader.pyplot_get() if arguments.plot else None
     records = reader.studies(arguments.files)
     if not records:

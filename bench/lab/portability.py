@@ -28,6 +28,7 @@ GPU of AMD or Intel. Speeds are on other pages ([performance](../performance.md)
 def main():
     path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(FOLDER, "portability.jsonl")
     page = sys.argv[2] if len(sys.argv) > 2 else os.path.splitext(path)[0] + ".md"
+    reader.outputs_check([path], PAGE=page)
     last = {}
     for number, r in reader.lines(path):
         missing = [key for key in ("state", "text", "executed", "date") if not isinstance(r.get(key), str)]

@@ -271,14 +271,51 @@ def write(path, text):
         raise Failed(f"{path}: {error.strerror}") from error
 
 
-def outputs_check(**options):
-    """What is written at the end of a long run has its place before that begins: files, and pictures that begin with `plot`."""
+# As weft-bench tells matrices, host/common/spare.c.
+MATRIX_SIGNS = (b"%%matrixmarket", b"\x1f\x8b", b"pk\3\4", b"weft matrix")
+MATRIX_NAMES = re.compile(r".+\.(mtx|mtx\.gz|npz|rb|weft|tar|tgz|[rcpiq][suhzr]a)|.*\.tar\..*", re.I | re.S)
+
+
+def is_matrix(path):
+    """Whether a file that is not empty is there and looks like a matrix, by its first bytes or its name."""
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            begins = file.read(16).lower()
+    except OSError:
+        begins = b""
+    return begins.startswith(MATRIX_SIGNS) or MATRIX_NAMES.fullmatch(os.path.basename(path)) is not None
+
+
+def same_file(a, b):
+    """Whether both names lead to one file, be it there or not; a device or a pipe may be read and written."""
+    if os.path.exists(a) and os.path.exists(b):
+        return os.path.samefile(a, b) and os.path.isfile(a)
+    return os.path.realpath(a) == os.path.realpath(b)
+
+
+def outputs_check(inputs=(), folder=None, names="", **options):
+    """What is written at the end of a long run has its place before that begins: files, and pictures that begin with `plot`.
+
+    No file takes the place of a matrix, of another one, of what the run reads, or of what it keeps: files of `folder` whose
+    names are `names`, a regular expression."""
+    taken = [path for path in inputs if path]
     for name, path in options.items():
-        folder, file = os.path.dirname(path or "") or ".", name != "plot"
-        failed = (0 if not path else errno.EISDIR if file and os.path.isdir(path) else errno.ENOENT if not os.path.isdir(folder) else
-                  0 if os.access(path if file and os.path.exists(path) else folder, os.W_OK) else errno.EACCES)
+        place, file, option = os.path.dirname(path or "") or ".", name != "plot", name if name.isupper() else "--" + name
+        failed = (0 if not path else errno.EISDIR if file and os.path.isdir(path) else errno.ENOENT if not os.path.isdir(place) else
+                  0 if os.access(path if file and os.path.exists(path) else place, os.W_OK) else errno.EACCES)
         if failed:
-            raise Failed(f"--{name} {path}: {os.strerror(failed)}")
+            raise Failed(f"{option} {path}: {os.strerror(failed)}")
+        if not path or not file:
+            continue
+        real = os.path.realpath(path)
+        kept = folder and os.path.dirname(real) == os.path.realpath(folder) and re.fullmatch(names, os.path.basename(real))
+        if kept or any(same_file(path, other) for other in taken):
+            raise Failed(f"{option} {path} cannot be written: it is an input or another output of this run; name another file")
+        if is_matrix(path):
+            raise Failed(f"{path} looks like a matrix, and {option} does not replace it; name another file")
+        taken.append(path)
 
 
 # ---- pictures --------------------------------------------------------------------------------------------------

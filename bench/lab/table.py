@@ -339,6 +339,7 @@ def main():
     parser.add_argument("--plot")
     parser.add_argument("--title")
     arguments = parser.parse_args()
+    reader.outputs_check(arguments.files, output=arguments.output)
     pyplot = reader.pyplot_get() if arguments.plot else None
     records = read(arguments.files)
     known(arguments.op, {r["op"]: {r["op"]} for r in records}, "operation")

@@ -71,7 +71,10 @@ def main():
         ok("failed beside weft: transpose cusparse alg1" in text and not wrong and code == 0, "a library that failed is no wrong result", text)
         code, verdicts, wrong, text = rows_of(folder, {"10000": [None, 1]}, "--most", "1e4", "-o", "transpose", FAILED="1")
         ok(code == 3 and not wrong and "failed: transpose opencl auto" in text, "a line of weft that failed is a failure", text)
-        for args, want in [(["--bogus"], "--bogus"), (["--bench", "/nonexistent"], "/nonexistent"), (["-o", "scan"], "--op"),
+        kept = os.path.join(folder, "kept.mtx")
+        with open(kept, "w", encoding="utf-8") as file:
+            file.write("1 1 1\n")
+        for args, want in [(["--json", kept], "looks like a matrix"), (["--bogus"], "--bogus"), (["--bench", "/nonexistent"], "/nonexistent"), (["-o", "scan"], "--op"),
                            (["--json", "/nonexistent/x"], "/nonexistent/x"), (["--json", ""], "--json is empty")]:
             code, out, err = run(*args)
             ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + args[0], out, err)

@@ -142,6 +142,13 @@ def test_prepared(folder):
 
 def test_options():
     code, out, _ = run("--list", "--most", "1e9")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, want in (("population.json", "is an input"), ("00-0.jsonl", "is an input"), ("a.mtx", "looks like a matrix")):
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("{}\n")
+            _, _, err = run("--from", folder, "--json", path)
+            ok(want in err and err.count("\n") == 1 and os.path.getsize(path) == 3, "--json " + name, err)
     held = out.count("held out")
     count = out.count("\n") - 2
     ok(code == 0 and count >= 120 and count / 4 < held < count / 2, f"{count} patterns, {held} held out")

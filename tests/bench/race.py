@@ -256,6 +256,16 @@ def test_usage(folder):
                        (["--bench", BENCH, "--tune-file", "/nonexistent"], "/nonexistent"), (["--bench", sys.executable], "--list fails")]:
         code, out, err = run(*args)
         ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + " ".join(args[-2:]), out, err)
+    matrix, whole = os.path.join(empty, "v.mtx"), os.path.join(empty, "race.json")
+    for path in (matrix, whole):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"quick": False, "marks": [], "about": {}, "jobs": []}, file)
+    for args, want in [(["--bench", BENCH, "--quick", "--out", empty, "--json", matrix], "looks like a matrix"),
+                       (["--from", empty, "--json", whole], "is an input"),
+                       (["--bench", BENCH, "--quick", "--out", empty, "--json", os.path.join(empty, "00-gpu.jsonl")], "another output")]:
+        code, out, err = run(*args)
+        ok(code == 2 and not out and err.count("\n") == 1 and want in err and sorted(os.listdir(empty)) == ["race.json", "v.mtx"],
+           "--json " + os.path.basename(args[-1]), out, err)
     code, out, err = run("--bench", BENCH, "--quick", OCL_ICD_VENDORS="/nonexistent")
     ok(code == 3 and not out and err.count("\n") == 1 and "install" in err, "no device: what to install", err)
     code, _, err = run("--bogus")

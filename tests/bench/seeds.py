@@ -82,7 +82,8 @@ def test_usage(folder):
     for args, want in [(["nothing"], "invalid choice"), (["article", "--bogus"], "--bogus"), (["blocks", "--quick", "-d", "99"], "status"),
                        (["blocks", "--time", "-1"], "--time"), (["blocks", "--from", "/nonexistent"], "/nonexistent holds no records"), (["article", "--from", folder], "--from"),
                        (["blocks", "--time", "nan"], "--time is"), (["blocks", "--reps", "0"], "--reps are"),
-                       (["article", "-o", "/nonexistent/x"], "seeds: --output /nonexistent/x: No such"), (["article", "-d", ""], "--device is empty")]:
+                       (["article", "-o", "/nonexistent/x"], "seeds: --output /nonexistent/x: No such"), (["article", "-d", ""], "--device is empty"),
+                       (["article", "-o", os.path.join(folder, "article", "article-20.json")], "article-20.json cannot be written: it is an input or")]:
         code, _, err = seeds(folder, *args)
         ok(code in (2, 3) and want in err and "Traceback" not in err, "usage: " + " ".join(args), code, err)
 
@@ -107,6 +108,8 @@ def test_portability(folder):
     with open(page, encoding="utf-8") as file:
         found = file.read()
     ok(code == 0 and "| a |  | passed | last | - | here | 2026-01-02 |" in found and "first" not in found, "the last record counts", found)
+    out = subprocess.run([sys.executable, os.path.join(lab, "portability.py"), records, records], stderr=subprocess.PIPE, text=True, check=False)
+    ok(out.returncode == 2 and "it is an input" in out.stderr and "first" in open(records, encoding="utf-8").read(), "a page in the place of the records", out.stderr)
     with open(records, "w", encoding="utf-8") as file:
         file.write(good % ("great", "x"))
     code, text = written(records)

@@ -184,7 +184,8 @@ def test_plots(folder):
                              ("no study", [write(os.path.join(folder, "y.json"), [{"op": "spmv"}])], "no record of a study"),
                              ("no such matrix", ["--matrix", "c", path], "no record is left"),
                              ("no speeds", [broken("s", gflops=[])], "gflops"), ("words", [broken("w", gflops_mean="4")], "gflops_mean"),
-                             ("no number", ["--quantile", "x", path], "--quantile"), ("no option", ["--bogus", path], "--bogus")]:
+                             ("no number", ["--quantile", "x", path], "--quantile"), ("no option", ["--bogus", path], "--bogus"),
+                             ("an output that is the input", [path, "-o", path], "is an input")]:
         code, _, err = run(sys.executable, script, *args)
         ok(code == 2 and want in err and err.count("\n") == 1, "plots: " + name, code, err)
     try:

@@ -171,6 +171,17 @@ def test_tables(folder):
     refused("what is no gzip file", "9.json.gz", write(os.path.join(folder, "9.json.gz"), FIRST))
     refused("an option that is not there", "--bogus", "--bogus", first)
     refused("an output that cannot be written", "/nonexistent/o.md", "-o", "/nonexistent/o.md", first)
+    link, kept = os.path.join(folder, "link.json"), os.path.join(folder, "kept.mtx")
+    os.symlink("1.json", link)
+    write_text(kept, "no sign of it inside")
+    matrix = write_text(os.path.join(folder, "matrix"), "%%MatrixMarket matrix array real general\n1 1\n1\n")
+    for name, path, want in (("its input", first, "cannot be written: it is an input"), ("by a link", link, "cannot be written: it is an input"),
+                             ("a matrix by its name", kept, "looks like a matrix"), ("a matrix by its first bytes", matrix, "looks like a matrix")):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        refused("an output that is " + name, want, "-o", path, first)
+        with open(path, encoding="utf-8") as file:
+            ok(file.read() == text, "it stays as it was: " + name)
     odd = os.path.join(folder, "odd.json")
     with open(odd, "w", encoding="utf-8") as file:
         file.write(json.dumps({**good, "matrix": "a|b\u2028c"}, ensure_ascii=False) + "\n\n")
