@@ -11,7 +11,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 void bench_complain(const char *format, ...)
 {
@@ -99,6 +101,15 @@ void bench_output_failed(struct bench *b, const struct weft__out *out, int error
     b->refused = 1;
 }
 
+// Half a record at the end would cost the whole file: what reads it refuses it. A stream may have words of others, and stays.
+static void output_cut(const struct weft__out *out, off_t whole)
+{
+    struct stat about;
+    if (out->path && out->done && !fstat(out->fd, &about) && S_ISREG(about.st_mode) && about.st_size > whole &&
+        ftruncate(out->fd, whole))
+        bench_complain("the last record in %s is cut off: remove it", out->path);
+}
+
 void bench_outputs_commit(struct bench *b, int good)
 {
     for (int i = BENCH_OUT_JSON; i <= BENCH_OUT_CSV; i++) {
@@ -106,9 +117,12 @@ void bench_outputs_commit(struct bench *b, int good)
         int error = out->file ? weft__out_flush(out) : 0;
         if (out->file && !error)
             error = good ? weft__out_commit(out) : ENOMEM;
-        if (!error)
+        if (!error) {
+            b->whole[i] = out->path ? lseek(out->fd, 0, SEEK_CUR) : 0;
             continue;
+        }
         bench_output_failed(b, out, error);
+        output_cut(out, b->whole[i]);
         weft__out_close(out); // what it took before stays; it is complained of once
         *(i == BENCH_OUT_JSON ? &b->json : &b->csv) = NULL;
     }

@@ -22,6 +22,7 @@ struct bench {
     size_t nslots;
     struct device_slot host; // its device has no context
     struct weft__out outs[BENCH_OUTS];
+    off_t whole[BENCH_OUTS];         // of --json and --csv: bytes up to the end of the last whole record
     FILE *json, *csv, *trace, *html; // of outs; NULL: not wanted
     FILE *table;                     // NULL: none
     struct bench_profile profile;

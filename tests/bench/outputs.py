@@ -138,6 +138,20 @@ def test_reasons(folder):
     code, _, err = run(BENCH, *FAST, "--json", names["json"], "--csv", "/dev/full", *SMALL)
     ok(code == 2 and err == "weft-bench: /dev/full cannot be written: No space left on device\n" and
        json.loads(get(names["json"]))["verified"], "--csv on a full disk beside --json", err)
+    # Records differ in length: some of these limits fall in the middle of one.
+    several, sizes = ["-o", "transpose,spmv,scan", "-t", "f32,f64", "--json", names["json"], "--csv", names["csv"]], set()
+    for limit in range(2048, 4096, 256):
+        for name in ("json", "csv"):
+            put(names[name], "")
+        code, _, err = run(BENCH, *FAST, *several, *SMALL, before=full(limit))
+        text, table = get(names["json"]), get(names["csv"])
+        lines = text.splitlines()
+        sizes.add(len(lines))
+        ok(code == 2 and "p.json cannot be written: File too large" in err and lines and text.endswith("\n") and table.endswith("\n") and
+           all(json.loads(line)["verified"] for line in lines) and all(line.count(",") >= table.split("\n")[0].count(",")
+                                                                      for line in table.splitlines()),
+           f"a disk that fills up at {limit} bytes: the last record is whole", code, err, text[-80:])
+    ok(len(sizes) > 1, "records of before stay", sizes)
     for option in ("--json", "--csv", "--trace", "--html"):
         code, _, err = run(BENCH, "--profile", *FAST[:4], option, os.path.join(folder, "no", "x"), *SMALL)
         ok(code == 2 and "x cannot be written: No such file or directory" in err and err.count("\n") == 1, option + " in no folder", err)
