@@ -14,6 +14,14 @@ static int backend_chosen(const struct bench_options *o, const char *name)
     return found;
 }
 
+static int is_given(const struct bench_options *o, const char *name)
+{
+    for (size_t i = 0; i < bench_option_count; i++)
+        if (o->given >> i & 1 && !strcmp(bench_option_rows[i].name, name))
+            return 1;
+    return 0;
+}
+
 // Nothing is given beside `name` but the options of the list.
 static int alone_check(const struct bench_options *o, const char *name, const char *with)
 {
@@ -39,6 +47,11 @@ static int tune_check(const struct bench_options *o)
         return bench_usage_fail("--tune writes a file, not the standard output");
     if (o->products || o->hyb_width || o->hash || o->calls)
         return bench_usage_fail("--tune without a point goes without --products, --hyb-width, --hash and --calls");
+    // Each row of the file has its algorithms and its type, and takes offsets of 32 bits.
+    if (o->types_given || o->algos || is_given(o, "index"))
+        return bench_usage_fail("--tune without a point goes without --type, --index and --algo: rows have their own");
+    if (o->backends_given && (o->nbackends != 1 || !backend_chosen(o, "opencl")))
+        return bench_usage_fail("--tune without a point is of backend opencl: no other --backend");
     return -1;
 }
 

@@ -82,6 +82,8 @@ def test_idle():
             (["--hash", "--quiet"], "--quiet prints none"), (["--hash", "--sweep"], "--sweep prints none"),
             (["--hash", "-o", "scan,refill"], "--hash is of transpose and spmv"), (["--products", "9"], "--products is of spmv"),
             (["--hyb-width", "9", "-o", "transpose,scan"], "--hyb-width is of spmv"), (["--tune", "--products", "9"], "without a point"),
+            (["--tune", "-o", "scan", "-t", "f64"], "without --type"), (["--tune", "--index", "64"], "without --type, --index"),
+            (["--tune", "-a", "scan"], "and --algo"), (["--tune", "-b", "ref"], "is of backend opencl"), (["--tune", "-b", "ref,opencl"], "is of backend opencl"),
             (["--study", "permute", "--hyb-width", "9"], "--hyb-width"), (["--list", "--reps", "3"], "not with --reps"),
             (["--list", "-d", "1"], "not with --device"), (["-d", "list", "-b", "ref"], "not with --backend"),
             (["--compare", "a", "b", "--reps", "3"], "not with --reps"), (["--compare", "a", "b", "--seed", "0"], "not with --seed")]:
