@@ -81,15 +81,20 @@ static int study_check(const struct bench_options *o)
 // What no chosen operation takes, or what has no place to be printed.
 static int ops_check(const struct bench_options *o)
 {
-    int products = 0, hashes = 0;
+    int products = 0, hashes = 0, calls = 0;
     for (size_t i = 0; i < o->nops; i++) {
         products |= o->ops[i]->products;
         hashes |= o->ops[i]->hashes;
+        calls |= o->ops[i]->call != NULL;
     }
     if (!products && (o->products || o->hyb_width))
         return bench_usage_fail("%s is of spmv, which --op leaves out", o->products ? "--products" : "--hyb-width");
     if (o->hash && !hashes)
         return bench_usage_fail("--hash is of transpose and spmv, which --op leaves out");
+    if (o->calls && !calls)
+        return bench_usage_fail("--calls is of transpose and spmv, which --op leaves out");
+    if (o->calls && o->sweep && !o->json && !o->csv)
+        return bench_usage_fail("--calls has no place: --sweep prints none, and there is no --json or --csv");
     if (o->hash && !o->json && !o->csv && (o->quiet || o->sweep))
         return bench_usage_fail("--hash has no place: %s prints none, and there is no --json or --csv",
                                 o->quiet ? "--quiet" : "--sweep");

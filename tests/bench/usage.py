@@ -81,6 +81,8 @@ def test_idle():
             (["--profile", "--calls", "3"], "--calls"), (["--regret", "-b", "ref"], "--regret is of backend opencl"),
             (["--hash", "--quiet"], "--quiet prints none"), (["--hash", "--sweep"], "--sweep prints none"),
             (["--hash", "-o", "scan,refill"], "--hash is of transpose and spmv"), (["--products", "9"], "--products is of spmv"),
+            (["--calls", "9", "-o", "copy"], "--calls is of transpose and spmv"), (["--calls", "9", "-o", "scan,refill"], "--calls is of"),
+            (["--calls", "9", "--sweep"], "--calls has no place"),
             (["--hyb-width", "9", "-o", "transpose,scan"], "--hyb-width is of spmv"), (["--tune", "--products", "9"], "without a point"),
             (["--tune", "-o", "scan", "-t", "f64"], "without --type"), (["--tune", "--index", "64"], "without --type, --index"),
             (["--tune", "-a", "scan"], "and --algo"), (["--tune", "-b", "ref"], "is of backend opencl"), (["--tune", "-b", "ref,opencl"], "is of backend opencl"),
@@ -91,7 +93,7 @@ def test_idle():
     for args in (["--list", "extra"], ["-d", "list", *SMALL], ["--list", "-g", "band:9,3"]):
         exits(2, run(BENCH, *args), "idle: " + " ".join(args), "--list takes no matrix")
     for args in (["--hash", "--quiet", "--json", "/dev/null"], ["--products", "9", "-o", "transpose,spmv"], ["--hash", "-o", "all"],
-                 ["--hyb-width", "9", "-o", "spmv", "--calls", "2"]):
+                 ["--hyb-width", "9", "-o", "spmv", "--calls", "2"], ["--calls", "2", "-o", "transpose,scan"]):
         code, _, err = run(BENCH, "-b", "ref", *FAST, *args, *SMALL)
         ok(code == 0 and not err, "taken: " + " ".join(args), code, err)
 
