@@ -120,6 +120,32 @@ static int is_replaceable(const char *file)
     return replaceable;
 }
 
+static char file_told[1024]; // the first line that a context said of the file as a whole, or of a line of it
+
+// A file without effect is said in a line: what contexts tell of it when they are made is kept for bench_tune_tell, and of a row
+// whose values are refused it is said once, since each plan tells it again.
+static void log_take(void *arg, const char *text)
+{
+    static const char about[] = "tune file", of_row[] = "tune file: ";
+    static char told[8][256];
+    static size_t count;
+    (void)arg;
+    if (strncmp(text, about, sizeof about - 1) != 0)
+        return;
+    if (strncmp(text, of_row, sizeof of_row - 1) != 0) {
+        if (!*file_told)
+            snprintf(file_told, sizeof file_told, "%s", text);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(told[i], text, sizeof told[i] - 1))
+            return;
+    if (count == sizeof told / sizeof *told)
+        return;
+    snprintf(told[count++], sizeof *told, "%s", text);
+    bench_complain("%s: it runs with the defaults", text);
+}
+
 int bench_tune_open(struct bench *b)
 {
     const struct bench_options *o = &b->options;
@@ -148,6 +174,7 @@ int bench_tune_open(struct bench *b)
     }
     if (o->tune_write && !place_ready(o))
         return BENCH_USAGE;
+    bench_device_log = log_take;
     if (read && setenv("WEFT_TUNE", read, 1)) {
         bench_complain("the environment cannot be changed: %s", strerror(errno));
         return BENCH_USAGE;
@@ -158,11 +185,17 @@ int bench_tune_open(struct bench *b)
 void bench_tune_tell(const struct bench *b)
 {
     const struct bench_options *o = &b->options;
+    const char *const named = getenv("WEFT_TUNE");
+    int said = 0;
     for (size_t i = 0; i < b->nslots && !o->tune_write && o->tune_file && *o->tune_file; i++)
-        if (!b->slots[i].device.ctx->ntune)
+        if (!b->slots[i].device.ctx->ntune && (said = 1))
             bench_complain("%s has no row of tuning for device %d, %s, driver %s: it runs with the defaults",
                            o->tune_file, b->slots[i].device.info.index, b->slots[i].device.info.name,
                            b->slots[i].device.info.driver);
+    if (*file_told && !said)
+        bench_complain("%s", file_told);
+    else if (b->nslots && !said && named && *named && access(named, F_OK))
+        bench_complain("WEFT_TUNE is %s, which is not there: it runs with the defaults", named);
 }
 
 // ---- one point -------------------------------------------------------------------------------------------------

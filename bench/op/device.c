@@ -15,12 +15,16 @@ double bench_now_ms(void)
     return clock_ms();
 }
 
+void (*bench_device_log)(void *arg, const char *text);
+
 weft_status bench_device_open(struct bench_device *out, const struct weft_device_info *info, int cold,
                               struct weft_error *err)
 {
     *out = (struct bench_device){.info = *info};
-    weft_status status = weft_context_create(
-        &out->ctx, weft_context_params(.device = info->id, .cache_dir = cold ? "" : NULL, .no_selftest = true), err);
+    weft_status status = weft_context_create(&out->ctx,
+                                             weft_context_params(.device = info->id, .cache_dir = cold ? "" : NULL,
+                                                                 .no_selftest = true, .log = bench_device_log),
+                                             err);
     if (status)
         return status;
     if (cold) {

@@ -11,6 +11,8 @@ struct bench_device {
     cl_command_queue queue; // in order, with profiling
 };
 
+// The log of the contexts; NULL: none.
+extern void (*bench_device_log)(void *arg, const char *text);
 // Context and queue on a device of weft_devices_list. cold: its programs are unknown to every cache, the driver's too.
 weft_status bench_device_open(struct bench_device *out, const struct weft_device_info *info, int cold,
                               struct weft_error *err);

@@ -103,7 +103,17 @@ def test_tune(folder):
         ok(code == 0 and err.count("\n") == 1 and f"weft-bench: {path} has no row of tuning for device 0, {record['device']}" in err,
            f"--tune-file without a row for the device: {name}", code, err)
         code, _, err = run(BENCH, *small, "--reps", "1", WEFT_TUNE=path)
-        ok(code == 0 and not err, "nothing is said of what the environment names", code, err)
+        want = f"weft-bench: tune file {path}:1: no row of tuning, left out\n" if name == "passwd" else ""
+        ok(code == 0 and err == want, f"of what the environment names, lines that are no rows are said: {name}", code, err)
+    code, _, err = run(BENCH, *small, "--reps", "1", WEFT_TUNE="/nonexistent")
+    ok(code == 0 and err == "weft-bench: WEFT_TUNE is /nonexistent, which is not there: it runs with the defaults\n",
+       "so is a file that is not there", code, err)
+    for values, want in (("wg=8 foo=1", "scan has no value foo: row left out"), ("wg=4096 ipt=3", "row of scan left out: ")):
+        path = put(f"{folder}/refused.tsv", "# weft tune 1\n" + "".join(row.replace("wg=1", values).replace("\t8\t", "\t4\t").replace(
+            "\tcpu\t", f"\t{kind}\t") for kind in ("cpu", "gpu")))
+        for words, env in (([], {"WEFT_TUNE": path}), (["--tune-file", path], {})):
+            code, _, err = run(BENCH, *small, "-t", "i32", "--reps", "1", *words, **env)
+            ok(code == 0 and err.startswith("weft-bench: tune file: " + want) and err.count("\n") == 1, f"values that are refused: {values}", code, err)
     rows = put(f"{folder}/mine.tsv", "# weft tune 1\n" + row + row.replace("\tcpu\t", "\tgpu\t"))
     for words in (["--tune-file", rows], ["--tune-file", ""]):
         code, _, err = run(BENCH, *small, "--reps", "1", *words)
