@@ -107,6 +107,19 @@ static int devices_open(struct bench *b)
     return status;
 }
 
+// Where only backends of the host run, no device is opened, but one that was asked for must be in the list. A machine without
+// drivers has none.
+static int device_named_check(const struct bench_options *o)
+{
+    struct weft_device_info *list = NULL;
+    size_t count = 0;
+    int status = -1;
+    if ((o->device >= 0 || o->device == BENCH_NAMED_DEVICE) && !weft_devices_list(&list, &count, NULL))
+        device_wanted(o, list, count, &status);
+    weft_devices_free(&list);
+    return status;
+}
+
 // ---- choice of backends and algorithms -------------------------------------------------------------------------
 
 // Whether the backend runs on some device in use (or on the host); the reason why not goes to err.
@@ -249,6 +262,17 @@ static void source_run(struct bench *b, const struct bench_source *source)
         b->matrix = NULL;
         weft_csr_free(&a);
     }
+}
+
+// A file that no operation reads must still be there: its name may be a slip.
+static void source_look(struct bench *b, const struct bench_source *source)
+{
+    char hint[64];
+    if (source->generated || !strcmp(source->text, "/dev/stdin") || !access(source->text, R_OK))
+        return;
+    const int error = errno;
+    bench_complain("%.600s: cannot open: %s%s", source->text, strerror(error), source_hint(hint, source));
+    b->refused = 1;
 }
 
 // Whether the source is there once: a pipe, or a standard input that is no file.
@@ -480,6 +504,8 @@ static int run(int argc, char **argv)
     status = bench_tune_open(&b);
     if (status < 0 && (devices || o->tune_write))
         status = devices_open(&b);
+    else if (status < 0)
+        status = device_named_check(o);
     if (status < 0)
         bench_tune_tell(&b);
     if (status < 0)
@@ -502,8 +528,8 @@ static int run(int argc, char **argv)
             if (o->ops[i]->no_matrix)
                 bench_block_run(&b, o->ops[i], NULL, 0);
         }
-        for (size_t i = 0; i < o->nsources && matrices; i++)
-            source_run(&b, &o->sources[i]);
+        for (size_t i = 0; i < o->nsources; i++)
+            (matrices ? source_run : source_look)(&b, &o->sources[i]);
         if (!b.lines && !b.refused && !b.failed && o->sweep)
             bench_complain("nothing ran: no algorithm that was chosen has tuning axes here (-a all tries every one)");
         else if (!b.lines && !b.refused && !b.failed)

@@ -50,6 +50,16 @@ def test_usage():
             (["--json="], "--json is \"\""), (["--csv", ""], "--csv is \"\""), (["a.mtx", ""], "FILE 2 is empty"),
             (["--list", "--csv", "-"], "--list goes with"), (["--tune", "--tune-file", "-"], "not the standard output")]:
         exits(2, run(BENCH, *args), "usage: " + " ".join(args), want)
+    listed = run(BENCH, "--list")[0] == 0
+    for args, env in (([], {"WEFT_DEVICE": "abc"}), (["-d", "abc"], {}), (["-d", "99"], {}), ([], {"WEFT_DEVICE": "99"})):
+        code, _, err = run(BENCH, "-b", "ref", *FAST, *args, *SMALL, **env)
+        if listed:
+            ok(code == 2 and err.count("\n") == 1 and (args[1] if args else env["WEFT_DEVICE"]) in err,
+               f"a device that is not there, on the host alone: {args} {env}", code, err)
+    code, _, err = run(BENCH, "-b", "ref", "-d", "0", *FAST, *SMALL, OCL_ICD_VENDORS="/nonexistent")
+    ok(code == 0 and not err, "without drivers there is no list", code, err)
+    code, _, err = run(BENCH, "-o", "copy", "-b", "ref", *FAST, "/nonexistent.mtx")
+    ok(code == 2 and err == "weft-bench: /nonexistent.mtx: cannot open: No such file or directory\n", "a file that copy does not read", code, err)
     exits(2, run(BENCH, WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
     ok(run(BENCH, "--help", WEFT_DEVICE="abc")[0] == 0, "--help wants no device")
     exits(3, run(BENCH, "-d", "0", *SMALL, WEFT_DEVICE="abc", OCL_ICD_VENDORS="/nonexistent"), "-d says another", "install")
