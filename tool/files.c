@@ -30,6 +30,11 @@ static int is_foreign(const char *name, const char *end)
     return strstr(name, ".tar.") != NULL;
 }
 
+static int is_text(const char *end)
+{
+    return !strcmp(end, "mtx") || !strcmp(end, "txt");
+}
+
 // Whether OUT ends as a form that is written here: no ending, .mtx and .txt are Matrix Market files.
 static int ending_check(const struct tool_options *o)
 {
@@ -51,14 +56,11 @@ static int ending_check(const struct tool_options *o)
 
 int tool_out_text_check(const char *path)
 {
-    static const char *const packed[] = {".gz", ".npz", ".rb", ".weft"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    int refused = is_foreign(name, dot ? dot + 1 : "");
-    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
-        refused |= name_ends(path, packed[i]);
-    if (refused)
-        tool_complain("%s: the vector is written as plain Matrix Market text, .mtx", path);
-    return refused ? TOOL_USAGE : TOOL_OK;
+    if (bench_word_is_stream(path) || !dot || (!is_foreign(name, dot + 1) && is_text(dot + 1)))
+        return TOOL_OK;
+    tool_complain("%s: the vector is written as plain Matrix Market text, .mtx or .txt", path);
+    return TOOL_USAGE;
 }
 
 static int out_check(const struct tool_options *o)

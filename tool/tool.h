@@ -97,7 +97,7 @@ void tool_device_close(struct tool_device *device);
 int tool_out_check(const char *path, int force);
 // Whether two outputs are one: the same file, also where it is not there yet, or both the standard output.
 int tool_out_same(const char *a, const char *b);
-// Whether `path` ends as a form that is no plain text, and OUT of a vector is: TOOL_USAGE after a complaint.
+// OUT of a vector is plain text: TOOL_USAGE after a complaint where `path` has an ending other than .mtx and .txt.
 int tool_out_text_check(const char *path);
 // Complain of an errno; gives TOOL_USAGE.
 int tool_out_fail(const char *path, int error);

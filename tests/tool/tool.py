@@ -327,7 +327,7 @@ def test_matrices(folder):
 def test_json(folder):
     """One result a stream, one a file; what --json takes for its FILE; several matrices."""
     small = write(os.path.join(folder, "j.mtx"), SMALL.format(*PATTERN))
-    for end in ("mtx.gz", "npz", "weft", "mtx.bz2"):
+    for end in ("mtx.gz", "npz", "weft", "mtx.bz2", "png", "foo"):
         exits(2, run("spmv", small, "-o", "y." + end), "y under a name that ends with ." + end, "plain Matrix Market text")
     exits(2, run("spmv", small, "--json", "-o", "-"), "JSON and y to the standard output", "not both")
     exits(2, run("entropy", small, "--json", "-", "-o", "-"), "JSON and a picture there", "not both")
