@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage.py WEFT_BENCH: the command line of weft-bench: what it refuses, and in which words. Output is TAP."""
+"""usage.py WEFT_BENCH WEFT_SOAK: the command line of weft-bench, and of weft-soak: what they refuse, and in which words. Output is TAP."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import done, ok  # noqa: E402
 
-BENCH = os.path.abspath(sys.argv[1])
+BENCH, SOAK = (os.path.abspath(path) for path in sys.argv[1:3])
 FAST = ["--reps", "2", "--no-roof", "--no-compile"]
 SMALL = ["300", "200", "4000"]
 
@@ -108,10 +108,19 @@ def test_idle():
         ok(code == 0 and not err, "taken: " + " ".join(args), code, err)
 
 
+def test_soak():
+    code, out, err = run(SOAK, "--help")
+    ok(code == 0 and out.startswith("usage: weft-soak [options]\n") and "--hostile" in out and not err, "weft-soak --help", code, out, err)
+    for args in (["--bogus"], ["--seed"], ["--cases", "x"], ["word"], ["--op", "nosuch"]):
+        code, out, err = run(SOAK, *args)
+        ok(code == 2 and not out and err.startswith("weft-soak: ") and err.count("\n") == 1, "weft-soak " + " ".join(args), code, out, err)
+
+
 def main():
     os.environ.pop("WEFT_DEVICE", None)
     test_usage()
     test_idle()
+    test_soak()
     return done()
 
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-soak: random problems of the public operations against the serial reference, for a given time.
 //
-//     weft-soak [-d DEVICE] [--seconds N] [--cases N] [--from I] [--seed S] [--op NAME] [--schedule gpu|cpu]
-//               [--kinds N] [--most N] [--hostile] [--optimise] [--verbose]
-//
-// Case I of seed S is the same on every machine; the line of a wrong one says how to run it alone. Kinds are types, algorithms
-// and tuning values: each takes kernels of its own, so that few of them give many cases a second. What was done is written
-// to the standard output, as JSON. Exit status 1: something was wrong.
+// --help lists the options. Case I of seed S is the same on every machine; the line of a wrong one says how to run it alone.
+// Kinds are types, algorithms and tuning values: each takes kernels of its own, so that few of them give many cases a second.
+// What was done is written to the standard output, as JSON. Exit status 1: something was wrong.
 #include "soak.h"
 #include "host/common/json.h"
 #include "host/common/streams.h"
@@ -48,6 +45,26 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static const char help[] =
+    "usage: weft-soak [options]\n\n"
+    "Random problems of the public operations, each compared with the serial reference. What was done is written to "
+    "the\n"
+    "standard output, as JSON. Case I of seed S is the same on every machine.\n\n"
+    "  -d, --device DEVICE  an index, `gpu`, `cpu` or a word of its name (default: weft's choice)\n"
+    "      --seconds N      begin no case after N seconds (default 60)\n"
+    "      --cases N        so many cases at most\n"
+    "      --from I         of the first case (default 0)\n"
+    "      --seed S         (default 1)\n"
+    "      --op NAME        this operation alone\n"
+    "      --schedule NAME  gpu or cpu (default: each that the device can run)\n"
+    "      --kinds N        types, algorithms and tuning values, each of which compiles (default 1000)\n"
+    "      --most N         rows, columns or entries of a problem (default 20000)\n"
+    "      --hostile        also wrong row pointers, offsets and columns\n"
+    "      --optimise       kernels for GPUs on a processor, too\n"
+    "      --verbose        a line for each case\n"
+    "      --help           this text\n\n"
+    "exit status: 0 all right; 1 something was wrong or failed; 2 bad usage, or no device\n";
+
 static void stop(const char *why)
 {
     fprintf(stderr, "weft-soak: %s\n", why);
@@ -70,15 +87,25 @@ static int64_t number(const char *text, int64_t least)
     return value;
 }
 
+static int op_is(const char *name)
+{
+    const struct soak_op *const lists[] = {soak_primitives, soak_matrices};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const struct soak_op *op = lists[i]; op->name; op++)
+            if (!strcmp(op->name, name))
+                return 1;
+    return 0;
+}
+
 static struct options options_read(int argc, char **argv)
 {
     static const struct option names[] = {
         {"device", 1, NULL, 'd'}, {"seconds", 1, NULL, 's'}, {"cases", 1, NULL, 'c'},    {"from", 1, NULL, 'f'},
         {"seed", 1, NULL, 'S'},   {"op", 1, NULL, 'o'},      {"schedule", 1, NULL, 'g'}, {"kinds", 1, NULL, 'k'},
         {"most", 1, NULL, 'm'},   {"hostile", 0, NULL, 'h'}, {"optimise", 0, NULL, 'O'}, {"verbose", 0, NULL, 'v'},
-        {NULL, 0, NULL, 0}};
+        {"help", 0, NULL, 'H'},   {NULL, 0, NULL, 0}};
     struct options o = {.cases = INT64_MAX, .seconds = 60, .kinds = 1000, .most = 20000, .seed = 1};
-    for (int c; (c = getopt_long(argc, argv, "d:", names, NULL)) != -1;)
+    for (int c; (c = getopt_long(argc, argv, ":d:", names, NULL)) != -1;)
         switch (c) {
         case 'd':
             o.device = optarg;
@@ -97,6 +124,8 @@ static struct options options_read(int argc, char **argv)
             break;
         case 'o':
             o.op = optarg;
+            if (!op_is(optarg))
+                stop("--op names no operation : they are in bench/lab/soak/matrix.c and primitive.c");
             break;
         case 'g':
             if (weft_schedule_parse(&o.schedule, optarg))
@@ -117,11 +146,15 @@ static struct options options_read(int argc, char **argv)
         case 'v':
             o.verbose = 1;
             break;
+        case 'H':
+            fputs(help, stdout);
+            exit(bench_streams_end("weft-soak", 0, 2));
         default:
-            exit(2);
+            stop(c == ':' ? "the last option wants a value (--help lists them)"
+                          : "there is no such option (--help lists them)");
         }
     if (optind != argc)
-        stop("it takes options alone (they are at the head of bench/lab/soak/main.c)");
+        stop("it takes options alone (--help lists them)");
     return o;
 }
 
