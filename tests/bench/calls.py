@@ -74,7 +74,9 @@ def main():
         kept = os.path.join(folder, "kept.mtx")
         with open(kept, "w", encoding="utf-8") as file:
             file.write("1 1 1\n")
-        for args, want in [(["--json", kept], "looks like a matrix"), (["--bogus"], "--bogus"), (["--bench", "/nonexistent"], "/nonexistent"), (["-o", "scan"], "--op"),
+        for args, want in [(["--json", kept], "looks like a matrix"), (["--bogus"], "--bogus"), (["--most", "-1"], "--most is -1"),
+                           (["--most", "nan"], "--most is nan"), (["--calls", "0"], "--calls is 0"), (["--most", "1e6", "--quick"], "without --most"),
+                           (["--bench", "/nonexistent"], "/nonexistent"), (["-o", "scan"], "--op"),
                            (["--json", "/nonexistent/x"], "/nonexistent/x"), (["--json", ""], "--json is empty")]:
             code, out, err = run(*args)
             ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + args[0], out, err)

@@ -149,6 +149,11 @@ def test_options():
                 file.write("{}\n")
             _, _, err = run("--from", folder, "--json", path)
             ok(want in err and err.count("\n") == 1 and os.path.getsize(path) == 3, "--json " + name, err)
+        for text, want in (("[]", "are not what a population writes"), ("3", "are not what"), ('{"patterns": [[1]]}', "are not what"), ("{}", "no 'patterns'")):
+            with open(os.path.join(folder, "population.json"), "w", encoding="utf-8") as file:
+                file.write(text)
+            status, _, err = run("--from", folder)
+            ok(status == 2 and "holds no population: " in err and want in err and err.count("\n") == 1, "population.json is " + text, err)
     held = out.count("held out")
     count = out.count("\n") - 2
     ok(code == 0 and count >= 120 and count / 4 < held < count / 2, f"{count} patterns, {held} held out")
@@ -158,10 +163,12 @@ def test_options():
     ok(len(orders) > 5 and all(parts[spec] == parts[base] for spec, base in orders), "orders of one pattern are in one part", orders)
     for arguments, words in ((["--family", "x"], "x is none of"), (["--products", "0"], "above 0"), (["--op", "scan"], "--op is"),
                              (["--part", "x"], "--part"), (["--from", "/nonexistent"], "/nonexistent"),
-                             (["--least", "1e12"], "no pattern"), (["--bench", "/nonexistent"], "no program"),
+                             (["--least", "1e11", "--most", "1e11"], "no pattern"), (["--bench", "/nonexistent"], "no program"),
                              (["--from", ""], "--from is empty"), (["--bench="], "--bench is empty"), (["--time", "nan"], "--time is nan"),
                              (["--time", "0"], "--time is 0"), (["--draw", "-1"], "--draw is -1"),
                              (["--draw", "3", "--quick"], "--quick"),
+                             (["--least", "-1"], "--least is -1"), (["--most", "nan"], "--most is nan"), (["--least", "9", "--most", "3"], "the least first"),
+                             (["--seed", "3"], "--seed is of --draw"), (["--list", "--json", "x"], "--list runs"), (["--list", "--plot", "x"], "--list runs"),
                              (["--small", "-1"], "--small is -1"), (["--small", "x"], "--small"), (["--reps", "0"], "--reps is 0"),
                              (["--rounds", "0"], "--rounds is 0"), (["--rounds", "100"], "--rounds is 100"),
                              (["--json", "/nonexistent/x"], "/nonexistent/x"),
