@@ -119,10 +119,18 @@ static int profile_entries(struct compare_file *f)
     return 1;
 }
 
-// Lines of the bench. Gives -1, or the number of the line that is none; 0: no memory.
-static long lines_read(struct compare_file *f, char *text)
+// A result that is verified has a time, which may be 0 where the clock sees none.
+static int has_time(const cJSON *line)
+{
+    const double ms = compare_number(line, "median_ms");
+    return !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line, "verified")) || (isfinite(ms) && ms >= 0);
+}
+
+// Lines of the bench. Gives -1, or the number of the line that is none, and why; 0: no memory.
+static long lines_read(struct compare_file *f, char *text, const char **fault)
 {
     long number = 0;
+    *fault = "no result of weft-bench (--json writes them)";
     f->root = cJSON_CreateArray();
     for (char *line = text, *end; f->root && *line; line = end) {
         end = line + strcspn(line, "\n");
@@ -137,6 +145,10 @@ static long lines_read(struct compare_file *f, char *text)
         }
         if (!cJSON_AddItemToArray(f->root, object))
             return 0;
+        if (!has_time(object)) {
+            *fault = "it is verified, and its median_ms is no time: leave the line out, or run it again";
+            return number;
+        }
         if (!entry_add(f, object, object))
             return 0;
     }
@@ -153,6 +165,7 @@ int compare_read(struct compare_file *out, const char *path, char *why, size_t s
         return 0;
     }
     long bad = -1;
+    const char *fault = "";
     if (memchr(text, 0, used)) {
         free(text);
         snprintf(why, size, "%s is no text", path);
@@ -167,13 +180,13 @@ int compare_read(struct compare_file *out, const char *path, char *why, size_t s
         snprintf(why, size, "%s is a \"%.40s\", not results of weft-bench", path, schema);
     } else {
         cJSON_Delete(out->root);
-        bad = lines_read(out, text);
+        bad = lines_read(out, text, &fault);
     }
     free(text);
     if (!bad)
         snprintf(why, size, "out of host memory");
     else if (bad > 0)
-        snprintf(why, size, "%s:%ld: no result of weft-bench (--json writes them)", path, bad);
+        snprintf(why, size, "%s:%ld: %s", path, bad, fault);
     else if (!why[0] && !out->count)
         snprintf(why, size, "%s holds no results", path);
     return !why[0];

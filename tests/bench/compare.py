@@ -173,6 +173,8 @@ def test_refused():
     refused(good, json.dumps(good[0]) + "\n{\"op\": ", "b.json:2", "a line that is cut off")
     refused(good, "\n[1]\n", "b.json:2", "a line of something else")
     refused(good, "{}\n", "b.json:1", "an object of something else")
+    for ms in (-1.0, "1.0", None):
+        refused(good, [*good, line("y", ms)], "b.json:2: it is verified, and its median_ms is no time", f"a time of {ms!r}")
     refused(good, {"schema": "weft-compare-1"}, "weft-compare-1", "a document of something else")
     refused(good, "\0\1\2", "no text", "no text at all")
     refused(good, [line("x", 1.0, verified=False)], "verified", "only what is not verified")
