@@ -483,6 +483,8 @@ static int option_parse(struct bench_options *o, int option, int argc, char **ar
         return option == ':' ? bench_usage_fail("%s wants a value", name) : unknown_option(name);
     if (row->optional && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))
         optarg = argv[optind++]; // a point
+    if (row->parse == out_set && o->given >> (row - bench_option_rows) & 1)
+        return bench_usage_fail("--%s is given twice: one file takes all results", row->name);
     o->given |= UINT64_C(1) << (row - bench_option_rows);
     if (row->given)
         *(int *)((char *)o + row->given) = 1;

@@ -47,6 +47,7 @@ def test_usage():
             (["--tune", "--sweep"], "exclude"), (["--tune", "--profile", "--html", "x"], "without --profile"),
             (["--tune", "--tune", "wg=1"], "not both"),
             (["--products", "-3"], "--products"), (["--complex", "polar"], "polar"),
+            (["--json", "a", "--json", "b"], "--json is given twice"), (["--csv", "a", "--csv", "a"], "--csv is given twice"),
             (["--json="], "--json is \"\""), (["--csv", ""], "--csv is \"\""), (["a.mtx", ""], "FILE 2 is empty"),
             (["--list", "--csv", "-"], "--list goes with"), (["--tune", "--tune-file", "-"], "not the standard output")]:
         exits(2, run(BENCH, *args), "usage: " + " ".join(args), want)
