@@ -253,6 +253,8 @@ static int option_parse(struct tool_options *o, int option)
     int64_t number;
     switch (option) {
     case 'o':
+        if (o->out)
+            return usage_fail("--output is given twice");
         o->out = optarg;
         return -1;
     case 'd':
@@ -375,6 +377,8 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
         const char *name = bench_word_refused(brief, argv);
         size_t i = 0;
         if (option == OPT_JSON || (option == ':' && optopt == OPT_JSON)) {
+            if (o->json)
+                return usage_fail("--json is given twice");
             o->json = bench_word_file(option, argv);
             option = OPT_JSON;
         }
@@ -419,11 +423,15 @@ static int run(int argc, char **argv)
 {
     struct tool_options o = {.size = 1200, .device = -1};
     const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "--version") && argc > 2)
+        return usage_fail("--version stands alone, here is \"%s\"", argv[2]);
     if (!strcmp(name, "--version"))
         return puts("weft " WEFT_VERSION), TOOL_OK;
     if (!strcmp(name, "--options")) // for packaging/pages.py
         return options_print();
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
+        if (argc > 3)
+            return usage_fail("help is of one command, here are %d", argc - 2);
         const int all = argc < 3 || !strcmp(argv[2], "help") || !strcmp(argv[2], "--help") || !strcmp(argv[2], "-h");
         const struct tool_command *about = all ? NULL : command_find(argv[2]);
         if (!all && !about)

@@ -106,7 +106,8 @@ def test_usage(folder):
             (["devices", "a"], "usage: weft devices"), (["devices", "--seed", "1"], "no option --seed"),
             (["advise"], "usage: weft advise"), (["info", ""], "word 1 of FILE"), (["convert", "a", ""], "word 2 of FILE and OUT"),
             (["info", "a", "--json="], "--json is empty"), (["spmv", "a", "-o", ""], "--output is empty"),
-            (["spy", "a", "-o", ""], "--output is empty")]:
+            (["spy", "a", "-o", ""], "--output is empty"), (["spy", "a", "-o", "b.png", "-o", "c.png"], "--output is given twice"),
+            (["info", "a", "--json", "b", "--json"], "--json is given twice"), (["help", "info", "spy"], "of one command"), (["--version", "x"], "\"x\"")]:
         exits(2, run(*args), "usage: " + " ".join(args), want)
     exits(2, run("info", "a", WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
     for args in (["info", "--help"], ["entropy", "-g", "band:5,3"], ["info", "-d", "0", "-g", "band:5,3"]):
