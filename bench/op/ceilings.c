@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// As the copy (bench/copy.c): beyond the caches of GPUs, and of most hosts.
+// As the copy (bench/op/copy.c): beyond the caches of GPUs, and of most hosts.
 #define TRIAD_BYTES     ((size_t)256 << 20)
 #define TRIAD_CPU_BYTES ((size_t)128 << 20)
 

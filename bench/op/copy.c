@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copy bandwidth: the ceiling that every other line is measured against. On a device the kernel of cl/copy.cl at the
+// Copy bandwidth: the ceiling that every other line is measured against. On a device the kernel of cl/measure/copy.cl at the
 // best of a few work-group sizes, and the driver's own copy; on the host memcpy, by one thread and by all.
 #include "backends/opencl/opencl_backend.h"
 #include "host/internal/inside.h"

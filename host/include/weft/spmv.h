@@ -95,13 +95,14 @@ struct weft_spmv_params {
     } policy;
     // Formats that are converted to.
     struct {
-        int64_t
-            width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
+        // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
+        int64_t width;
         bool host_rest; // hyb: the host multiplies the rest while the device multiplies the ELL part
-        double
-            max_padding; // ell, sell, hyb: most elements for each entry, else WEFT_ERANGE (sdia: else sell); default 4
-        int sigma;       // sell: rows of a window that is sorted, a power of two up to 1024; 1: none; default 0: 1024
-                         // where sorting saves a tenth or more, else 1
+        // ell, sell, sell16, panels, hyb: most elements for each entry, else WEFT_ERANGE (sdia: else sell); default 4
+        double max_padding;
+        // sell, sell16: rows of a window that is sorted, a power of two up to 1024; 1: none; default 0: 1024 where sorting saves a
+        // tenth or more, else 1
+        int sigma;
     } format;
     // Tuning, 0: from the tables. A value outside what the algorithm and device allow is WEFT_EINVAL. Those of the schedule
     // that does not run are not looked at.

@@ -214,7 +214,7 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
     return WEFT_OK;
 }
 
-// Local memory of cl/scan_chained.cl: the tile, a sum for each 32 work-items, the window; where work-items exchange through
+// Local memory of cl/scan/chained.cl: the tile, a sum for each 32 work-items, the window; where work-items exchange through
 // local memory, a word each.
 static size_t chained_local(const void *in_bytes, const void *params)
 {

@@ -103,7 +103,10 @@ weft_status weft__spmv_coo_create(struct weft__spmv_coo *c, struct weft_spmv_pla
         return make.status;
     }
     c->tile = cpu ? weft__spmv_cpu_tile(plan, c->nnz, row->tiles) : (cl_uint)(sizes.wg * sizes.ipt);
-    c->tiles = (cl_uint)weft__ceil_div((size_t)c->nnz, c->tile);
+    const size_t tiles = weft__ceil_div((size_t)c->nnz, c->tile);
+    if (tiles >= UINT32_MAX)
+        return weft__fail(plan->ctx, WEFT_ERANGE, "%zu tiles of entries, a plan counts less than 2^32 - 1", tiles);
+    c->tiles = (cl_uint)tiles;
     c->groups = weft__groups(weft__ceil_div(c->tiles, cpu ? c->wg : 1), c->wg);
     if (!cpu) {
         weft__define(&d, "WEFT_IPT", "%d", sizes.ipt);

@@ -72,6 +72,7 @@ struct panels {
     int64_t fullest; // entries of the work-group that has most
     int64_t chunks;
     int joiners;  // work-items that sum up a row's parts
+    int join_wg;  // of the kernel that does, as it was compiled
     cl_int unfit; // nonzero: the panels of a row's entries do not ascend
 };
 
@@ -346,7 +347,8 @@ static void kernels_make(struct panels *s, struct weft_spmv_plan *plan, struct w
     weft__define(&run, "WEFT_WG", "%d", plan->info.params.gpu.wg);
     weft__define(&run, "WEFT_COLS", "%zu", weft__spmv_panels_cols_most(plan));
     weft__define(&run, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
-    weft__define(&join, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, JOIN_WG));
+    s->join_wg = weft__wg_lower(plan->ctx, JOIN_WG);
+    weft__define(&join, "WEFT_WG", "%d", s->join_wg);
     weft__define(&join, "WEFT_JOIN", "%d", s->joiners);
     weft__make_kernel(make, &s->k[RUN], &run_spec, &run);
     weft__make_kernel(make, &s->k[JOIN], &join_spec, &join);
@@ -418,7 +420,7 @@ static weft_status fill(struct weft_spmv_plan *plan, cl_command_queue queue, con
 static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
 {
     const struct panels *s = plan->state;
-    const size_t wg = (size_t)plan->info.params.gpu.wg, join_wg = (size_t)weft__wg_lower(plan->ctx, JOIN_WG);
+    const size_t wg = (size_t)plan->info.params.gpu.wg, join_wg = (size_t)s->join_wg;
     weft__spmv_launch(plan, stream, s->k[RUN], weft__groups(s->count, wg), wg, call);
     return weft__spmv_launch(plan, stream, s->k[JOIN],
                              weft__groups(weft__ceil_div((size_t)plan->a.m * (size_t)s->joiners, join_wg), join_wg),

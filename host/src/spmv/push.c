@@ -60,6 +60,7 @@ struct push {
     cl_uint teams;            // work-groups of spmv_push for a slab
     int bucket;               // entries of one, at most
     size_t wg, sum_wg;        // of spmv_push, of spmv_push_sum
+    int pack_wg;              // of kernels of the conversion, also when values are taken again
     int64_t quads, kept;      // kept: of the largest slab
     cl_uint base[SLABS_MOST]; // quads before a slab
 };
@@ -102,11 +103,10 @@ static void pack(const struct push *s, struct weft_spmv_plan *plan, struct weft_
                  const struct weft__kernel_spec *spec, const struct weft__arg *args, size_t nargs)
 {
     const cl_int m = (cl_int)plan->a.m;
-    const int wg = weft__wg_lower(plan->ctx, PACK_WG);
     struct weft__kernel *kernel = NULL;
     struct weft__defines d = {0};
     weft__define_types(&d, plan->a.type, plan->a.ofs);
-    weft__define(&d, "WEFT_WG", "%d", wg);
+    weft__define(&d, "WEFT_WG", "%d", s->pack_wg);
     weft__define(&d, "WEFT_PANELS", "%d", PANELS_MOST);
     weft__define(&d, "WEFT_BUCKET", "%d", s->bucket);
     weft__make_kernel(make, &kernel, spec, &d);
@@ -114,7 +114,7 @@ static void pack(const struct push *s, struct weft_spmv_plan *plan, struct weft_
         make->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(m), WEFT__ARG(count, s->count), WEFT__ARG(slab, s->slab),
                                   WEFT__ARG(panels, s->panels), WEFT__ARG(cols, s->cols));
     struct weft__stream stream = weft__spmv_stream(make, queue);
-    make->status = weft__launch(&stream, kernel, weft__groups(s->count, 1), (size_t)wg, args, nargs);
+    make->status = weft__launch(&stream, kernel, weft__groups(s->count, 1), (size_t)s->pack_wg, args, nargs);
     weft__parts_release(&kernel, 1, NULL, 0);
 }
 
@@ -291,6 +291,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     s->bucket = size.bucket;
     s->wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG);
     s->sum_wg = (size_t)weft__wg_lower(plan->ctx, SUM_WG);
+    s->pack_wg = weft__wg_lower(plan->ctx, PACK_WG);
     s->slabs = (cl_uint)size.slabs;
     s->slab = (cl_uint)((size.buckets - 1) / size.slabs + 1);
     s->count = s->slab * s->slabs; // the last ones may be empty

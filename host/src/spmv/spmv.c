@@ -391,6 +391,7 @@ weft_status weft__spmv_plan_create(struct weft_spmv_plan **out, struct weft_cont
                        next.problem.transpose != WEFT_SPMV_TRANSPOSE_BY_ATOMICS;
     next.policy.algo = algo == WEFT_SPMV_ALGO_CSR_SCALAR ? WEFT_SPMV_ALGO_CSR_MERGE : WEFT_SPMV_ALGO_CSR_SCALAR;
     next.policy.tune = false;
+    next.gpu.lanes = next.gpu.ipt = next.gpu.rows = next.cpu.lanes = 0; // those of another algorithm
     weft__fallback_begin(ctx);
     status = weft__spmv_trial(ctx, a->type, a->ofs, &(*out)->info, (*out)->gaps, (*out)->apart);
     if (weft__fallback(ctx, status, other ? weft_spmv_algo_name(next.policy.algo) : NULL)) {

@@ -22,7 +22,7 @@ struct candidate {
     enum weft_spmv_algo algo;
     int lanes; // csr_lanes, csr_merge on a CPU
 };
-#define CANDIDATES_MAX 14
+#define CANDIDATES_MAX 24
 #define SDIA_PADDING   1.8 // elements of sliced DIA for each entry with which it takes as many bytes as CSR
 
 // What was found.
@@ -60,7 +60,7 @@ static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo alg
 static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, int lanes)
 {
     const struct weft_spmv_params *asked = &plan->info.params;
-    if (!is_allowed(plan, algo))
+    if (list->count == CANDIDATES_MAX || !is_allowed(plan, algo))
         return;
     const int given = weft__spmv_sizes(asked, plan->info.schedule).lanes;
     const struct candidate c = {algo, given ? given : lanes};
@@ -194,6 +194,10 @@ static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, 
         weft_status status = candidate_create(&c, plan, queue, try, &list.items[i]);
         if (is_not_here(status))
             continue;
+        if (!status && c->info.params.policy.algo != list.items[i].algo) { // it became another, which has its own turn
+            weft_spmv_plan_destroy(&c);
+            continue;
+        }
         double ms = 0;
         struct weft_error error = {0};
         if (!status) { // some drivers allocate when a kernel first runs
