@@ -3,6 +3,7 @@
 #include "bench/run/block.h"
 #include "bench/mode/compare.h"
 #include "bench/mode/study.h"
+#include "bench/run/help.h"
 #include "bench/run/memory.h"
 #include "host/common/list.h"
 #include "host/common/name.h"
@@ -486,6 +487,11 @@ static int run(int argc, char **argv)
     int status = bench_options_parse(o, argc, argv), devices = 0, matrices = 0;
     if (status >= 0)
         return status;
+    const char *const wrong = bench_word_environment();
+    if (wrong) {
+        close_all(&b);
+        return bench_usage_fail("%s", wrong);
+    }
     if (!outputs_spare(&b) || !pipes_check(o)) {
         close_all(&b);
         return BENCH_USAGE;

@@ -444,6 +444,9 @@ static int run(int argc, char **argv)
     const int status = options_parse(&o, c, argc - 1, argv + 1);
     if (status >= 0)
         return status;
+    const char *const wrong = bench_word_environment();
+    if (wrong)
+        return usage_fail("%s", wrong);
     if (o.seconds && !o.litmus)
         return usage_fail("--seconds goes with --litmus");
     if (o.json && tool_out_check(o.json, o.force))

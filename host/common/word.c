@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int count_parse(int64_t *out, const char *text, int64_t unit, int64_t low, int64_t high)
@@ -125,4 +126,28 @@ void bench_word_values(const char *name)
         bench_word_fields(3, "word", weft_type_name(t), "");
     for (int i = 0; !strncmp(name, "order", 5) && i < BENCH_ORDERS; i++)
         bench_word_fields(3, "word", bench_order_name(i), "");
+}
+
+const char *bench_word_environment(void)
+{
+    const char *stage = getenv("WEFT_STAGE"), *selftest = getenv("WEFT_SELFTEST");
+    int64_t values[4], high[] = {WEFT__STAGE_SLOTS_MOST, 65536, INT32_MAX, 65536};
+    size_t count = 0;
+    int good = stage && *stage;
+    for (const char *at = stage; good && at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char word[16];
+        const size_t length = strcspn(at, ",");
+        good = count < 4 && length < sizeof word;
+        if (good) {
+            snprintf(word, sizeof word, "%.*s", (int)length, at);
+            good = bench_word_number(&values[count], word, 0, high[count]) && !word[strspn(word, "0123456789")];
+            count++;
+        }
+    }
+    if (stage && *stage && !good)
+        return "WEFT_STAGE wants up to four numbers with commas: slots (64 at most), KiB of a slot, threads, KiB of a "
+               "piece";
+    if (selftest && *selftest && strcmp(selftest, "0") != 0 && strcmp(selftest, "1") != 0)
+        return "WEFT_SELFTEST is 0, which turns self-tests off, or 1";
+    return NULL;
 }

@@ -30,6 +30,10 @@ int bench_word_is_file(const char *text);
 // text does not grow.
 void bench_word_limit(char *text);
 
+// What is wrong with a variable of the environment that the library reads and, where it cannot, passes over without a word:
+// WEFT_STAGE, WEFT_SELFTEST. NULL: nothing.
+const char *bench_word_environment(void);
+
 // ": did you mean WORD?" with the nearest of some words (weft__word_nearest), or "".
 struct bench_word_hint {
     char text[64];

@@ -120,6 +120,19 @@ def test_tune(folder):
         ok(code == 0 and not err, f"nothing is said of {words}", code, err)
 
 
+def test_environment(folder):
+    """What the library would pass over in its environment."""
+    small = ["-g", "band:9,3"]
+    for words in ([WEFT, "info", *small], [BENCH, "-b", "ref", "--reps", "1", "--no-roof", *small]):
+        for value in ("many", "65", "1,2,3,4,5", "4,-1", "16,", "16,x"):
+            fails(2, "WEFT_STAGE wants up to four numbers", words, WEFT_STAGE=value)
+        for value in ("no", "00", "2"):
+            fails(2, "WEFT_SELFTEST is 0", words, WEFT_SELFTEST=value)
+        for env in ({"WEFT_STAGE": "16,2048,16,256"}, {"WEFT_STAGE": ""}, {"WEFT_STAGE": "0"}, {"WEFT_SELFTEST": "1"}, {"WEFT_SELFTEST": ""}):
+            code, _, err = run(*words, **env)
+            ok(code == 0 and not err, f"taken: {env}", code, err)
+
+
 def test_words(folder):
     """A word that begins with '-' is an option, not the file of the option before it."""
     path, before = put(f"{folder}/w.mtx", REAL), set(os.listdir("."))
@@ -283,6 +296,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="weft-slips-") as folder:
         test_devices(folder)
         test_tune(folder)
+        test_environment(folder)
         test_words(folder)
         test_hints(folder)
         test_complex(folder)
