@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that take turns from the first and from the last entries: every run gives the whole of y, and the same bits. Values are small
 // integers, so that sums are exact in any order.
+#include "host/internal/tests.h"
 #include "tests/support/device.h"
-#include "tests/support/rng.h"
-
-#include "host/internal/inside.h"
-#include "host/src/spmv/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
