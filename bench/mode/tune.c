@@ -186,8 +186,9 @@ void bench_tune_tell(const struct bench *b)
 {
     const struct bench_options *o = &b->options;
     const char *const named = getenv("WEFT_TUNE");
+    const int unread = strstr(file_told, "cannot be read") != NULL;
     int said = 0;
-    for (size_t i = 0; i < b->nslots && !o->tune_write && o->tune_file && *o->tune_file; i++)
+    for (size_t i = 0; i < b->nslots && !unread && !o->tune_write && o->tune_file && *o->tune_file; i++)
         if (!b->slots[i].device.ctx->ntune && (said = 1))
             bench_complain("%s has no row of tuning for device %d, %s, driver %s: it runs with the defaults",
                            o->tune_file, b->slots[i].device.info.index, b->slots[i].device.info.name,

@@ -5,10 +5,9 @@
 //          Multiprocessors, CMU-CS-93-173; bits instead of row pointers: W. Liu, B. Vinter, CSR5, ICS'15. The CSR arrays
 //          stay as they are: a work-item takes four entries that lie side by side.
 // Mapping: 1-D; group g owns the entries of tile g, or of as many tiles before the last, then strides; each of its groups of lanes takes a
-//          turn of 32*IPT entries, in IPT/4
-//          steps of 128, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
-//          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum
-//          is known, so that there is one barrier and the first cache has room for x.
+//          turn of 32*IPT entries, in IPT/4 steps of 128, all of whose loads are on their way before the first is used. Rows that end in a
+//          work-item's four are summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its
+//          sum is known, so that there is one barrier and the first cache has room for x.
 //          WEFT_LARGE: many turns, without a barrier between them. A group then stays on its unit, whose first cache keeps what rows that
 //          stand together read of x.
 //          WEFT_TURNED: columns are exchanged among four lanes before x is read and what was read is exchanged back, so that

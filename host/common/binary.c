@@ -68,6 +68,8 @@ static const char *header_wrong(const struct header *h, int64_t file_bytes)
     if (h->m < 0 || h->n < 0 || h->nnz < 0 || h->m > INT32_MAX || h->n > INT32_MAX ||
         (uint32_t)h->type > WEFT_TYPE_PATTERN || (uint32_t)h->ofs > WEFT_OFS_64)
         return "no matrix has such sizes";
+    if (h->nnz && (!h->m || !h->n))
+        return "its header promises entries without rows or columns";
     const int64_t entry = 4 + (int64_t)weft_type_bytes((enum weft_type)h->type);
     bytes += (h->m + 1) * (int64_t)weft_ofs_bytes((enum weft_ofs)h->ofs);
     if (__builtin_mul_overflow(h->nnz, entry, &part) || __builtin_add_overflow(bytes, part, &bytes) ||

@@ -80,7 +80,7 @@ static int is_right(struct test_device *dev, const struct weft_csr *a, const str
     const int made = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a)) &&
                      !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, a) &&
                      !weft__spmv_plan_create(&plan, dev->ctx, dev->queue, &d, params,
-                                             packed ? NULL : &(struct weft__spmv_once){.apart = true});
+                                             packed ? NULL : &(struct weft__spmv_once){.large = true});
     const enum weft_spmv_algo algo = params->policy.algo;
     const int ran = made &&
                     (algo == WEFT_SPMV_ALGO_SELL16 || algo == WEFT_SPMV_ALGO_HYB ||

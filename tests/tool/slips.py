@@ -105,6 +105,9 @@ def test_tune(folder):
         code, _, err = run(BENCH, *small, "--reps", "1", WEFT_TUNE=path)
         want = f"weft-bench: tune file {path}:1: no row of tuning, left out\n" if name == "passwd" else ""
         ok(code == 0 and err == want, f"of what the environment names, lines that are no rows are said: {name}", code, err)
+    os.symlink(f"{folder}/other.tsv", f"{folder}/link.tsv")
+    code, _, err = run(BENCH, *small, "--reps", "1", "--tune-file", f"{folder}/link.tsv")
+    ok(code == 0 and err.count("\n") == 1 and "cannot be read: " in err, "why --tune-file was not read", code, err)
     code, _, err = run(BENCH, *small, "--reps", "1", WEFT_TUNE="/nonexistent")
     ok(code == 0 and err == "weft-bench: WEFT_TUNE is /nonexistent, which is not there: it runs with the defaults\n",
        "so is a file that is not there", code, err)

@@ -125,7 +125,7 @@ static struct options options_read(int argc, char **argv)
         case 'o':
             o.op = optarg;
             if (!op_is(optarg))
-                stop("--op names no operation : they are in bench/lab/soak/matrix.c and primitive.c");
+                stop("--op names no operation: names of bench/lab/soak/matrix.c and primitive.c");
             break;
         case 'g':
             if (weft_schedule_parse(&o.schedule, optarg))
@@ -151,7 +151,7 @@ static struct options options_read(int argc, char **argv)
             exit(bench_streams_end("weft-soak", 0, 2));
         default:
             stop(c == ':' ? "the last option wants a value (--help lists them)"
-                          : "there is no such option (--help lists them)");
+                          : "an option is none, or takes no value (--help lists them)");
         }
     if (optind != argc)
         stop("it takes options alone (--help lists them)");
@@ -162,6 +162,7 @@ static struct options options_read(int argc, char **argv)
 static int places_make(struct place *places, const struct options *o)
 {
     int count = 0;
+    struct weft_error last = {0};
     for (int schedule = WEFT_SCHEDULE_GPU; schedule <= WEFT_SCHEDULE_CPU; schedule++) {
         struct place *p = &places[count];
         struct weft_error err = {0};
@@ -171,7 +172,7 @@ static int places_make(struct place *places, const struct options *o)
                                 weft_context_params(.select = o->device, .schedule = (enum weft_schedule)schedule,
                                                     .tune_file = "", .no_selftest = true),
                                 &err)) {
-            fprintf(stderr, "weft-soak: %s\n", err.text);
+            last = err;
             continue;
         }
         const int cpu = (weft_context_device(p->ctx)->type & CL_DEVICE_TYPE_CPU) != 0;
@@ -184,6 +185,10 @@ static int places_make(struct place *places, const struct options *o)
             p->ctx->device.fence = 1;
         count++;
     }
+    if (!count)
+        stop(*last.text ? last.text : "no device");
+    if (*last.text)
+        fprintf(stderr, "weft-soak: %s\n", last.text);
     return count;
 }
 
@@ -260,8 +265,6 @@ int main(int argc, char **argv)
     const double begin = now();
     int bad = 0;
     int64_t index = o.from;
-    if (!nplaces)
-        stop("no device");
     for (; index - o.from < o.cases && now() - begin < o.seconds && bad < 20; index++) {
         struct place *p = &places[index % nplaces];
         struct soak s = case_make(p, &o, index);

@@ -45,6 +45,18 @@ static weft_status archive_error(const struct archive_stream *self, const char *
     return weft__error(err, WEFT_EIO, "%s: %s", what, why ? why : "damaged data");
 }
 
+// What is unpacked beside the matrix: up to the limit; that of an archive that is not compressed is no more than it.
+static weft_status passed_check(const struct archive_stream *self, size_t passed, struct weft_error *err)
+{
+    const int64_t bytes = weft__mtx_file_bytes(self->file), limit = weft__mtx_limit(self->limit, bytes);
+    if (passed <= (size_t)limit || passed <= (size_t)bytes)
+        return WEFT_OK;
+    return weft__error(err, WEFT_ERANGE,
+                       "its members unpack to more than the limit of %lld bytes for a file of this length "
+                       "(raise it with limit_bytes of weft_mtx_params)",
+                       (long long)limit);
+}
+
 static int64_t archive_stream_read(struct weft__mtx_stream *stream, char *to, size_t bytes, struct weft_error *err)
 {
     struct archive_stream *self = (struct archive_stream *)stream;
@@ -57,8 +69,9 @@ static int64_t archive_stream_read(struct weft__mtx_stream *stream, char *to, si
     }
     self->ended = !got && bytes;
     // The sum stands behind all members: what follows the matrix is decompressed, and no more.
-    for (int64_t more = self->ended && self->gzip; more > 0;)
-        if ((more = self->file->read(self->file, self->input, INPUT_BYTES, err)) < 0)
+    size_t passed = 0;
+    for (int64_t more = self->ended && self->gzip; more > 0; passed += (size_t)more)
+        if (passed_check(self, passed, err) || (more = self->file->read(self->file, self->input, INPUT_BYTES, err)) < 0)
             return -1;
     stream->done_bytes = self->file->done_bytes;
     return got;
@@ -122,8 +135,7 @@ static int is_matrix(const char *name)
 }
 
 // Go to the member called `wanted`; without one, to the matrix, or else note in `only` the first .mtx member and in
-// *count their number. Members that are passed over are unpacked too, by their sizes up to the limit; those of an archive that is not
-// compressed are no more than it.
+// *count their number. Members that are passed over are unpacked too.
 static weft_status member_find(const struct archive_stream *self, const char *wanted, int *found, char **only,
                                int *count, struct weft_error *err)
 {
@@ -140,12 +152,9 @@ static weft_status member_find(const struct archive_stream *self, const char *wa
         if (file && !wanted && is_mtx(name) && ++*count == 1 && !(*only = strdup(name)))
             return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
         passed = weft__add(passed, archive_entry_size(entry) > 0 ? (size_t)archive_entry_size(entry) : 0);
-        const int64_t bytes = weft__mtx_file_bytes(self->file), limit = weft__mtx_limit(self->limit, bytes);
-        if (passed > (size_t)limit && passed > (size_t)bytes)
-            return weft__error(err, WEFT_ERANGE,
-                               "its members unpack to more than the limit of %lld bytes for a file of this length "
-                               "(raise it with limit_bytes of weft_mtx_params)",
-                               (long long)limit);
+        const weft_status status = passed_check(self, passed, err);
+        if (status)
+            return status;
     }
     return code == ARCHIVE_EOF ? WEFT_OK : archive_error(self, "cannot unpack", err);
 }
@@ -165,6 +174,11 @@ weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *pa
     weft_status status = archive_start(self, path, 0, err);
     if (!status)
         status = member_find(self, NULL, &found, &only, &count, err);
+    if (!status && !found && count == 1 && !self->base.total_bytes)
+        status =
+            weft__error(err, WEFT_EIO,
+                        "its only .mtx member is not called NAME/NAME.mtx, and a pipe cannot be read again: give a "
+                        "file");
     if (!status && !found && count == 1) { // its only .mtx member has another name: from the start again
         archive_stop(self);
         status = archive_start(self, path, 1, err);

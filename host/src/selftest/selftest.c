@@ -184,12 +184,13 @@ static void spmv_of(struct run *r, enum weft_type type, enum weft_ofs ofs, const
         return;
     const enum weft_spmv_algo algo = params->policy.algo;
     const int forms =
-        r->ctx->schedule == WEFT_SCHEDULE_GPU && (algo == WEFT_SPMV_ALGO_ELL || algo == WEFT_SPMV_ALGO_SELL)
+        r->ctx->schedule == WEFT_SCHEDULE_GPU &&
+                (algo == WEFT_SPMV_ALGO_ELL || algo == WEFT_SPMV_ALGO_SELL || algo == WEFT_SPMV_ALGO_CSR_LANES)
             ? 2 // as of small matrices, and of others
             : 1;
-    for (int apart = 0; apart < forms; apart++) {
+    for (int large = 0; large < forms; large++) {
         const size_t seen = begin(r);
-        end(r, "spmv", seen, weft__spmv_trial(r->ctx, type, ofs, &info, gaps, apart));
+        end(r, "spmv", seen, weft__spmv_trial(r->ctx, type, ofs, &info, gaps, large));
     }
 }
 

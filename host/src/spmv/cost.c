@@ -30,7 +30,6 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 #define LONE_MOST    0.25
 // Entries from which the matrix comes from memory rather than from the caches.
 #define FROM_MEMORY (1 << 22)
-#define UNIT_RUNS   2048 // work-items of a unit that run at a time
 // Entries of the row before in the first read of a row, at most.
 #define READ_BEFORE 3
 
@@ -207,7 +206,7 @@ static double gaps_us(const struct weft_spmv_plan *plan)
 static double together_bytes(const struct weft_spmv_plan *plan, int lanes)
 {
     const double mean = weft__spmv_mean_row(plan), x = (double)plan->x_size * (double)weft_type_bytes(plan->type);
-    if ((double)plan->a.m * lanes > (double)UNIT_RUNS * plan->ctx->device.compute_units)
+    if ((double)plan->a.m * lanes > (double)WEFT__SPMV_UNIT_RUNS * plan->ctx->device.compute_units)
         return INFINITY;
     return x * (4 * lanes / mean + 2 / sqrt(mean));
 }

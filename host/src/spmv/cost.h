@@ -11,6 +11,9 @@
 #define WEFT__SPMV_STEP_US   0.4
 #define WEFT__SPMV_STEP16_US 0.6
 
+// Work-items of a GPU's unit that run at a time.
+#define WEFT__SPMV_UNIT_RUNS 2048
+
 // What the second cache keeps, at full speed: microseconds, 380 KiB for each unit.
 #define WEFT__SPMV_KEPT_US 12.0
 

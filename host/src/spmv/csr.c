@@ -221,14 +221,17 @@ static int lanes_reads(const struct weft_spmv_plan *plan, const struct weft_tune
 }
 
 // Blocks of rows for each work-group, one after the other: on an H200 with values of four bytes two, which read x for each other, took 0.82 to
-// 1.0 of the time of one, where so many times as many groups are left as run at a time (docs/log/turns.md).
+// 1.0 of the time of one, where so many times as many groups are left as run at a time (docs/log/turns.md). More where a device launches too few
+// groups for all rows.
 #define BLOCKS       2
 #define BLOCKS_WAVES 4
-#define UNIT_RUNS    2048 // work-items of a unit that run at a time
-static size_t lanes_blocks(const struct weft_spmv_plan *plan, int lanes, int step)
+static size_t lanes_blocks(struct weft_spmv_plan *plan, int lanes, int step, size_t rows)
 {
-    const size_t wave = (size_t)plan->ctx->device.compute_units * UNIT_RUNS;
-    return step > 1 && (size_t)plan->a.m / (BLOCKS * BLOCKS_WAVES) * (size_t)lanes >= wave ? BLOCKS : 1;
+    const size_t m = (size_t)plan->a.m, wave = (size_t)plan->ctx->device.compute_units * WEFT__SPMV_UNIT_RUNS,
+                 groups = weft__ceil_div(m, rows), most = weft__groups(groups, (size_t)plan->info.params.gpu.wg);
+    plan->large =
+        step > 1 && ((plan->once && plan->once->large) || m / (BLOCKS * BLOCKS_WAVES) * (size_t)lanes >= wave);
+    return weft__max(weft__ceil_div(groups, most), plan->large ? BLOCKS : 1);
 }
 
 static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue queue)
@@ -246,8 +249,8 @@ static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue qu
     if (make.status)
         return make.status;
     s->wg = (size_t)p->gpu.wg;
-    const size_t blocks = lanes_blocks(plan, p->gpu.lanes, step);
-    s->groups = weft__groups(weft__ceil_div((size_t)plan->a.m, blocks * (s->wg / (size_t)p->gpu.lanes)), s->wg);
+    const size_t rows = s->wg / (size_t)p->gpu.lanes, blocks = lanes_blocks(plan, p->gpu.lanes, step, rows);
+    s->groups = weft__ceil_div((size_t)plan->a.m, blocks * rows);
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->gpu.wg);
     weft__define(&d, "WEFT_BLOCKS", "%zu", blocks);

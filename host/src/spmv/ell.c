@@ -217,8 +217,8 @@ static void packed_make(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, s
     }
     if (weft__spmv_is_cpu(plan) || (algo != WEFT_SPMV_ALGO_SELL && algo != WEFT_SPMV_ALGO_ELL))
         return;
-    plan->apart = (plan->once && plan->once->apart) || weft__spmv_bytes_us(plan, (double)bytes) > PACKED_US;
-    if (plan->apart)
+    plan->large = (plan->once && plan->once->large) || weft__spmv_bytes_us(plan, (double)bytes) > PACKED_US;
+    if (plan->large)
         return;
     weft__spmv_make_buffer(make, &e->packed, bytes, "all arrays of ELL");
     plan->info.workspace_bytes += bytes + sizes[WEFT__ELL_SLICE_PTR] + sizes[WEFT__ELL_PERM] - e->bytes;

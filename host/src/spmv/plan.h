@@ -42,7 +42,7 @@ struct weft__spmv_stats {
 // What a call that multiplies once, or a trial, tells the plan it makes.
 struct weft__spmv_once {
     const struct weft__spmv_stats *stats; // NULL: they are not known
-    bool apart;                           // arrays of ELL are buffers of their own
+    bool large;                           // the form of large matrices
 };
 
 struct weft__spmv_method;
@@ -68,7 +68,8 @@ struct weft_spmv_plan {
     unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
     int crowded;     // nonzero: one of them for want of memory
     bool gaps;       // CSR for many empty rows: it walks entries, or csr_flags on a GPU scales y first
-    bool apart;      // ELL or sliced ELL of a GPU whose arrays are buffers of their own
+    bool
+        large; // on a GPU, what large matrices have: ELL and sliced ELL buffers of their own, csr_lanes several blocks of rows
     // Runs take turns from the first and from the last entries, where a GPU's caches hold a part of the matrix: what is left there of the run
     // before is read first (docs/log/turns.md). backward: the next one begins with the last.
     bool turns;

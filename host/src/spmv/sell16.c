@@ -93,7 +93,7 @@ static weft_status narrow(struct sell16 *s, struct weft_spmv_plan *plan, struct 
         const size_t used = strlen(why);
         weft__parts_release(NULL, 0, s->b, NBUFFERS);
         plan->info.params.policy.algo = WEFT_SPMV_ALGO_SELL;
-        plan->apart = !weft__spmv_is_cpu(plan); // the self-test then runs this form
+        plan->large = !weft__spmv_is_cpu(plan); // the self-test then runs this form
         snprintf(why + used, sizeof plan->info.why - used,
                  "%scolumns of 32 bits, since rows of a slice lie %d apart or more", used ? "; " : "", PAD);
         return WEFT_OK;

@@ -166,7 +166,7 @@ static void state_drop(struct weft_spmv_plan *plan, const struct weft_spmv_info 
     if (plan->state)
         plan->method->destroy(plan->state);
     plan->state = NULL;
-    plan->gaps = plan->apart = false;
+    plan->gaps = plan->large = false;
     plan->info = *before;
 }
 
@@ -393,7 +393,7 @@ weft_status weft__spmv_plan_create(struct weft_spmv_plan **out, struct weft_cont
     next.policy.tune = false;
     next.gpu.lanes = next.gpu.ipt = next.gpu.rows = next.cpu.lanes = 0; // those of another algorithm
     weft__fallback_begin(ctx);
-    status = weft__spmv_trial(ctx, a->type, a->ofs, &(*out)->info, (*out)->gaps, (*out)->apart);
+    status = weft__spmv_trial(ctx, a->type, a->ofs, &(*out)->info, (*out)->gaps, (*out)->large);
     if (weft__fallback(ctx, status, other ? weft_spmv_algo_name(next.policy.algo) : NULL)) {
         weft_spmv_plan_destroy(out);
         status = weft__spmv_plan_create(out, ctx, queue, a, &next, once);

@@ -194,7 +194,8 @@ static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, 
         weft_status status = candidate_create(&c, plan, queue, try, &list.items[i]);
         if (is_not_here(status))
             continue;
-        if (!status && c->info.params.policy.algo != list.items[i].algo) { // it became another, which has its own turn
+        const enum weft_spmv_algo became = status ? list.items[i].algo : c->info.params.policy.algo;
+        if (became != list.items[i].algo && is_allowed(plan, became)) { // which is a candidate itself
             weft_spmv_plan_destroy(&c);
             continue;
         }
