@@ -185,7 +185,7 @@ static void test_lanes(struct test_device *dev, struct tail *t, int lanes, int s
     const cl_uint backward = 0;
     const cl_long whole = t->nnz & ~INT64_C(3);
     weft__define(&d, "WEFT_WG", "64");
-    weft__define(&d, "WEFT_BLOCKS", "1");
+    weft__define(&d, "WEFT_BLOCKS", "%d", (ROWS * lanes + 127) / 128); // of two groups of 64
     weft__define(&d, "WEFT_LPR", "%d", lanes);
     weft__define(&d, "WEFT_STEP", "%d", step);
     weft__define(&d, "WEFT_IPT", "%d", ipt);
