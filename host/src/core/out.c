@@ -84,6 +84,7 @@ static int part_open(struct weft__out *out)
     do {
         if (!weft__part_name(&out->part, out->path))
             return ENOMEM;
+        weft__part_note(out->part); // before it is there: a signal may come in between
         out->fd = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (out->fd < 0 && errno == EEXIST);
     if (out->fd < 0) {
@@ -91,7 +92,6 @@ static int part_open(struct weft__out *out)
         weft__part_forget(&out->part);
         return error;
     }
-    weft__part_note(out->part);
     return 0;
 }
 

@@ -4,7 +4,7 @@
 
 // The next name into *part, in the folder of the absolute `path`; what stood there is forgotten. 0: no memory.
 int weft__part_name(char **part, const char *path);
-// The name exists.
+// The name exists, or will in a moment.
 void weft__part_note(char *part);
 // It does not any more: *part is freed and NULL. Accepts NULL there.
 void weft__part_forget(char **part);
