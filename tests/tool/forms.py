@@ -234,6 +234,24 @@ def test_pipes(folder):
                 file.write(data)
             except BrokenPipeError:
                 pass
+    archive = os.path.join(folder, "piped.tar")
+    with tarfile.open(archive, "w") as file:
+        member = tarfile.TarInfo("other.mtx")
+        member.size = len(text)
+        file.addfile(member, io.BytesIO(text))
+    with open(archive, "rb") as file:
+        feeder = threading.Thread(target=feed, args=(file.read(),), daemon=True)
+    os.rename(pipe, pipe + ".tar")
+    pipe += ".tar"
+    feeder.start()
+    code, _, err = run("convert", pipe, "-", wait=20)
+    feeder.join()
+    if "libarchive" in err:
+        skip("an archive in a pipe: without libarchive")
+    else:
+        ok(code == 2 and err.count("\n") == 1 and "cannot be read again" in err, "an archive in a pipe whose matrix has another name", err)
+    os.rename(pipe, pipe[:-4])
+    pipe = pipe[:-4]
     for what, data, good in (("a named pipe, 100 times", text, 100), ("an .npz", None, 0), ("a .weft", None, 0)):
         name = os.path.join(folder, "piped." + what.rsplit(".", maxsplit=1)[-1])
         if not data:

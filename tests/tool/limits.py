@@ -164,6 +164,15 @@ def bombs(folder):
                 [WEFT, "info", "--limit", "16M", f"{folder}/passed.tar.gz"])
         code, _, err, _ = run(WEFT, "info", "--limit", "64M", f"{folder}/passed.tar.gz")
         ok(code == 0, "--limit 64M passes over 40 MB of another member", err)
+        with tarfile.open(f"{folder}/behind.tar.gz", "w:gz") as archive: # and what comes behind it, for its checksum
+            for name, source in (("behind/behind.mtx", Text(PATTERN + "1 1 0\n", "", 0)), ("other.txt", Text("", "%\n", 20000000))):
+                member = tarfile.TarInfo(name)
+                member.size = source.size
+                archive.addfile(member, source)
+        refused("members behind the matrix", ["members unpack", "limit of", "--limit"],
+                [WEFT, "info", "--limit", "16M", f"{folder}/behind.tar.gz"])
+        code, _, err, _ = run(WEFT, "info", "--limit", "64M", f"{folder}/behind.tar.gz")
+        ok(code == 0, "--limit 64M passes over 40 MB behind the matrix", err)
 
 
 def options(folder, tall):
