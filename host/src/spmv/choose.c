@@ -34,7 +34,7 @@ static int flags_may(const struct weft_spmv_plan *plan)
 #define SELL_ROW     24
 #define SELL_ALIKE   1.1 // longest row for the mean one
 #define SELL_ROWS    512 // for each compute unit
-// As many are enough where x is far and has more bytes than the second cache: rows that run together then read each line of it once. On an H200
+// Fewer are enough where x is far and has more bytes than the second cache: rows that run together then read each line of it once. On an H200
 // uniform:42195,16146836,6725989 took 141 us by csr_lanes and 91 by sliced ELL in f64, 75 and 73 in f32; 20 000 rows gained nothing.
 #define SELL_ROWS_BEYOND 256
 // Microseconds of bytes where x is near, and where it is small, or nearly all entries are near the diagonal, so that columns mostly fit in

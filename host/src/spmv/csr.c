@@ -222,7 +222,7 @@ static int lanes_reads(const struct weft_spmv_plan *plan, const struct weft_tune
 
 // Blocks of rows for each work-group, one after the other: on an H200 with values of four bytes two, which read x for each other, took 0.82 to
 // 1.0 of the time of one, where so many times as many groups are left as run at a time (docs/log/turns.md). More where a device launches too few
-// groups for all rows.
+// groups for all rows. Notes in the plan whether it has several for that gain.
 #define BLOCKS       2
 #define BLOCKS_WAVES 4
 static size_t lanes_blocks(struct weft_spmv_plan *plan, int lanes, int step, size_t rows)

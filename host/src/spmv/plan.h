@@ -68,8 +68,8 @@ struct weft_spmv_plan {
     unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
     int crowded;     // nonzero: one of them for want of memory
     bool gaps;       // CSR for many empty rows: it walks entries, or csr_flags on a GPU scales y first
-    bool
-        large; // on a GPU, what large matrices have: ELL and sliced ELL buffers of their own, csr_lanes several blocks of rows
+    // On a GPU, what large matrices have: buffers of their own (ELL, sliced ELL), blocks of rows (csr_lanes).
+    bool large;
     // Runs take turns from the first and from the last entries, where a GPU's caches hold a part of the matrix: what is left there of the run
     // before is read first (docs/log/turns.md). backward: the next one begins with the last.
     bool turns;

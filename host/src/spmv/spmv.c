@@ -268,7 +268,7 @@ static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue
 
 static weft__spmv_try plan_try;
 
-// Microseconds of bytes from which on runs take turns: of so many the second cache of an H200 holds no longer all.
+// Microseconds of bytes from which on runs take turns: half of what the second cache keeps, which x and y come through as well.
 #define TURNS_US (WEFT__SPMV_KEPT_US / 2)
 
 static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)
